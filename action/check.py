@@ -72,12 +72,12 @@ def _quoted(message: str) -> list[str]:
     return [f"    {line}" for line in message.splitlines()]
 
 
-def _annotate(told: dict[str, Any]) -> None:
+def _annotate(reported: dict[str, Any]) -> None:
     """A result or a notification of the log as an annotation."""
-    place = told["locations"][0]["physicalLocation"] if told.get("locations") else {}
+    place = reported["locations"][0]["physicalLocation"] if reported.get("locations") else {}
     path = unquote(place.get("artifactLocation", {}).get("uri", ""))
     line = place.get("region", {}).get("startLine")
-    runner.annotate(told["level"], told["message"]["text"], told.get("ruleId", "tritonaudit"), path, line)
+    runner.annotate(reported["level"], reported["message"]["text"], reported.get("ruleId", "tritonaudit"), path, line)
 
 
 if __name__ == "__main__":

@@ -35,10 +35,10 @@ def main() -> int:
     if not report.exists():
         runner.annotate("error", ran.stderr.strip() or f"tritonaudit left with {ran.returncode}")
         return 2
-    told = json.loads(report.read_text(encoding="utf-8"))
-    _annotate(told)
-    table = runner.counted((finding["code"], finding["severity"]) for finding in told["findings"])
-    comparison = [alone] if alone else _table(told["compiled"]["comparison"])
+    reported = json.loads(report.read_text(encoding="utf-8"))
+    _annotate(reported)
+    table = runner.counted((finding["code"], finding["severity"]) for finding in reported["findings"])
+    comparison = [alone] if alone else _table(reported["compiled"]["comparison"])
     runner.summarise(["### tritonaudit: compiled", "", *table, "", "#### Since the base", "", *comparison])
     return 0
 
@@ -172,7 +172,7 @@ def _figure(before: int | None, now: int | None) -> str:
 
 
 def _or_dash(value: object) -> str:
-    """The value, with a dash for one that is not set, or cannot be told."""
+    """The value, with a dash for one that is not set, or is unknown."""
     return "—" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 

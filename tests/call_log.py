@@ -22,7 +22,7 @@ def tell(word):
 
 @contextmanager
 def call_log(log: Path, address: Path) -> Iterator[None]:
-    """While this lasts, a line is added to the log for each word told; `CALLS` has to be the address."""
+    """While this lasts, a line is added to the log for each word sent; `CALLS` has to be the address."""
     address.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as heard:
         heard.bind(str(address))

@@ -97,8 +97,8 @@ def test_a_selector_that_names_no_rule_is_a_problem_beside_it(tmp_path: Path) ->
 def test_a_package_is_no_file(tmp_path: Path) -> None:
     install_rule(tmp_path / "installed", "broken", "import no_such_package\n")
     path = "examples/clean/softmax.py"
-    (told,) = run(tmp_path, path, "--output-format", "github").stdout.splitlines()
-    assert told.startswith("::error title=problem::the rule package broken: its rules are left out: ")
+    (reported,) = run(tmp_path, path, "--output-format", "github").stdout.splitlines()
+    assert reported.startswith("::error title=problem::the rule package broken: its rules are left out: ")
     (invocation,) = json.loads(run(tmp_path, path, "--output-format", "sarif").stdout)["runs"][0]["invocations"]
     (notification,) = invocation["toolExecutionNotifications"]
     assert "locations" not in notification

@@ -111,6 +111,8 @@ def _is_a_mention(command: str) -> bool:
 def reason(command: str) -> str | None:
     if command in NOT_RUN:
         return NOT_RUN[command]
+    if "--watch" in shlex.split(command):
+        return "goes on until Ctrl-C: tests/cli/test_watch.py"
     if BENCH.match(command):
         return _BENCH
     return _MINUTE if SLOW.match(command) else None

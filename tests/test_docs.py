@@ -125,12 +125,12 @@ def test_the_readme_and_the_index_lead_to_every_page() -> None:
     assert linked == {page.name for page in PAGES} - {"README.md"}
 
 
-def test_the_inputs_and_outputs_of_the_action_are_told() -> None:
+def test_the_inputs_and_outputs_of_the_action_are_reported() -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML reads action.yml")
     action = yaml.safe_load(text_of(ROOT / "action.yml"))
     tables = re.findall(r"^\| (?:input|output) .*\n((?:\|.*\n)+)", text_of(DOCS / "github.md"), re.M)
-    told = [set(re.findall(r"^\| `([\w-]+)`", table, re.M)) for table in tables]
-    assert told == [set(action["inputs"]), set(action["outputs"])]
+    reported = [set(re.findall(r"^\| `([\w-]+)`", table, re.M)) for table in tables]
+    assert reported == [set(action["inputs"]), set(action["outputs"])]
 
 
 def test_the_workflow_gives_the_action_inputs_that_it_has() -> None:
@@ -149,7 +149,7 @@ def code_of(page: str) -> str:
     return found[1]
 
 
-def told_by(page: str, code: str, text: str, folder: Path) -> list[tuple[int, str]]:
+def reported_by(page: str, code: str, text: str, folder: Path) -> list[tuple[int, str]]:
     """What the rule of a page says of a file, by line."""
     installed = install_rule(folder / "installed", "house", code_of(page))
     (folder / "project").mkdir()
@@ -165,12 +165,12 @@ def told_by(page: str, code: str, text: str, folder: Path) -> list[tuple[int, st
 
 
 def test_the_rule_of_ones_own_finds_an_atomic(tmp_path: Path) -> None:
-    ((line, message),) = told_by("writing-rules.md", "TAB190", ATOMIC, tmp_path)
+    ((line, message),) = reported_by("writing-rules.md", "TAB190", ATOMIC, tmp_path)
     assert (line, message.split("`")[1]) == (7, "tl.atomic_add(out_ptr, 1)")
 
 
 def test_the_rule_on_the_queries_shows_numbers(tmp_path: Path) -> None:
-    found = told_by("how-it-knows.md", "TAM190", SCALED, tmp_path)
+    found = reported_by("how-it-knows.md", "TAM190", SCALED, tmp_path)
     assert found == [(9, "it writes index 1,025 of 1,025 elements")]
 
 

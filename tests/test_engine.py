@@ -82,19 +82,19 @@ class Twice(torch.autograd.Function):
 """
 
 
-def test_what_stands_in_the_file_of_the_launch_is_told_of_each_place_there(tmp_path: Path) -> None:
+def test_what_stands_in_the_file_of_the_launch_is_reported_of_each_place_there(tmp_path: Path) -> None:
     torch = "import torch\n" + IMPORTS
     (tmp_path / "pyproject.toml").write_text("")
     kernels, both = tmp_path / "kernels.py", tmp_path / "both.py"
     kernels.write_text(IMPORTS + BACKWARD_KERNEL)
     (tmp_path / "ops.py").write_text(torch + "from kernels import backward_kernel\n\n\n" + BACKWARD)
     both.write_text(torch + BACKWARD_KERNEL + BACKWARD)
-    told = [[finding.message for finding in check([path], Config(tmp_path)).findings] for path in (both, kernels)]
-    assert [message[:44] for message in told[0]] == [
+    reported = [[finding.message for finding in check([path], Config(tmp_path)).findings] for path in (both, kernels)]
+    assert [message[:44] for message in reported[0]] == [
         "the kernel addresses the gradient `do` as if",
         "the kernel addresses the gradient `dht` as i",
     ]
-    assert sorted(told[1]) == sorted(told[0])
+    assert sorted(reported[1]) == sorted(reported[0])
 
 
 @pytest.mark.parametrize(
@@ -363,7 +363,7 @@ def test_paths_are_shown_from_the_working_directory(tmp_path: Path, monkeypatch:
 # -- launches in other files ---------------------------------------------------------------------------------------
 
 
-def test_what_is_wrong_in_a_launch_of_another_file_is_told_at_the_kernel(
+def test_what_is_wrong_in_a_launch_of_another_file_is_reported_at_the_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -420,3 +420,29 @@ def test_long_chains_of_names_do_not_take_long(step: str) -> None:
     assert found.kernels == 1
     assert not found.problems
     assert not found.outcomes
+
+
+HUGE = """\
+@triton.jit
+def scale_kernel(x_ptr, w_ptr, out_ptr, N: tl.constexpr, C: tl.constexpr, SPATIAL: tl.constexpr, BLOCK: tl.constexpr):
+    index = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + index, index < N, 0)
+    w = tl.load(w_ptr + index // SPATIAL % C, index < N, 0)
+    tl.store(out_ptr + index, x * w, index < N)
+
+
+def scale(x, w):
+    assert x.ndim in (4, 5) and x.is_contiguous() and w.is_contiguous()
+    assert w.shape == (x.shape[1],) + (1,) * (x.ndim - 2)
+    out, n = torch.empty_like(x), x.numel()
+    scale_kernel[(triton.cdiv(n, 512),)](x, w, out, n, x.shape[1], n // (x.shape[0] * x.shape[1]), 512)
+    return out
+"""
+
+
+def test_a_grid_of_billions_of_programs_takes_no_memory(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("import torch\n" + IMPORTS + HUGE, encoding="utf-8")
+    limited = f"ulimit -v {4 << 20} && exec {sys.executable} -m tritonaudit check --no-cache --jobs 1 {tmp_path}/m.py"
+    ran = subprocess.run(["sh", "-c", limited], cwd=ROOT, env=environment(), capture_output=True, text=True)
+    assert "please report it" not in ran.stdout + ran.stderr
+    assert "in 1 of 1 file" in ran.stdout

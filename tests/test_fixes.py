@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tritonaudit.finding import Confidence, Edit, Finding, Fix, Severity, Span
-from tritonaudit.fixes import MOST_ROUNDS, Mended, edited, mend
+from tritonaudit.fixes.applying import MOST_ROUNDS, FixedText, apply_fixes, edited
 
 
 def finding(*edits: Edit, safe: bool = True) -> Finding:
     """A finding at its first edit, with a fix of these edits."""
-    fix = Fix("mend it", edits, safe)
+    fix = Fix("fix it", edits, safe)
     span = edits[0].span
     return Finding(
         "TAC999", "some-name", Severity.ERROR, Confidence.HIGH, "bad", "k.py", span, expression=str(span), fix=fix
@@ -30,11 +30,11 @@ def renaming(**names: str) -> Callable[[str], Sequence[Finding]]:
 
 
 def test_several_fixes_are_one_round() -> None:
-    assert mend("a = 1\nb = 2\n", renaming(a="xx", b="y")) == Mended("xx = 1\ny = 2\n", fixed=2)
+    assert apply_fixes("a = 1\nb = 2\n", renaming(a="xx", b="y")) == FixedText("xx = 1\ny = 2\n", fixed=2)
 
 
 def test_a_fix_may_make_room_for_another() -> None:
-    assert mend("a = 1\n", renaming(a="b", b="c")) == Mended("c = 1\n", fixed=2)
+    assert apply_fixes("a = 1\n", renaming(a="b", b="c")) == FixedText("c = 1\n", fixed=2)
 
 
 def test_fixes_that_overlap_wait_for_another_round() -> None:
@@ -42,33 +42,33 @@ def test_fixes_that_overlap_wait_for_another_round() -> None:
         wide = [finding(word(text, "a + b", "total"))] if "a + b" in text else []
         return [*wide, *renaming(b="c")(text)]
 
-    assert mend("x = a + b\n", look) == Mended("x = total\n", fixed=1)
+    assert apply_fixes("x = a + b\n", look) == FixedText("x = total\n", fixed=1)
 
 
 def test_two_findings_may_want_the_same_edit() -> None:
     def look(text: str) -> list[Finding]:
         return [finding(word(text, "a", "b")), finding(word(text, "a", "b"))] if "a" in text else []
 
-    assert mend("a = 1\n", look) == Mended("b = 1\n", fixed=2)
+    assert apply_fixes("a = 1\n", look) == FixedText("b = 1\n", fixed=2)
 
 
 def test_unsafe_fixes_are_asked_for() -> None:
     def look(text: str) -> list[Finding]:
         return [finding(word(text, "a", "b"), safe=False)] if "a" in text else []
 
-    assert mend("a = 1\n", look) == Mended("a = 1\n")
-    assert mend("a = 1\n", look, unsafe=True) == Mended("b = 1\n", fixed=1)
+    assert apply_fixes("a = 1\n", look) == FixedText("a = 1\n")
+    assert apply_fixes("a = 1\n", look, unsafe=True) == FixedText("b = 1\n", fixed=1)
 
 
 def test_a_fix_that_breaks_the_syntax_is_dropped_and_the_others_are_not() -> None:
-    mended = mend("a = 1\nb = 2\n", renaming(a="(", b="c"))
-    assert (mended.text, mended.fixed, mended.settled) == ("a = 1\nc = 2\n", 1, True)
-    assert [dropped.span.line for dropped in mended.dropped] == [1]
+    result = apply_fixes("a = 1\nb = 2\n", renaming(a="(", b="c"))
+    assert (result.text, result.fixed, result.settled) == ("a = 1\nc = 2\n", 1, True)
+    assert [dropped.span.line for dropped in result.dropped] == [1]
 
 
 def test_fixes_that_never_end_are_stopped() -> None:
-    mended = mend("a = 1\n", lambda text: [finding(Edit(Span(1, 5, 1, 5), "-"))])
-    assert mended == Mended(f"a = {'-' * MOST_ROUNDS}1\n", fixed=MOST_ROUNDS, settled=False)
+    result = apply_fixes("a = 1\n", lambda text: [finding(Edit(Span(1, 5, 1, 5), "-"))])
+    assert result == FixedText(f"a = {'-' * MOST_ROUNDS}1\n", fixed=MOST_ROUNDS, settled=False)
 
 
 def test_newlines_stay_and_new_ones_are_like_the_first() -> None:

@@ -1,4 +1,4 @@
-"""The nearest configuration governs a file; what is odd about configurations is told, and where they are wrong."""
+"""The nearest configuration governs a file; what is odd about configurations is reported, and where they are wrong."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_types_of_launches_settle_findings_below_a_nested_configuration(tmp_path
     assert [finding.code for finding in settled.refuted] == ["TAN101"]
 
 
-def test_what_a_nested_configuration_turns_off_is_not_told_as_gone(project: Path, audited: Audited) -> None:
+def test_what_a_nested_configuration_turns_off_is_not_reported_as_gone(project: Path, audited: Audited) -> None:
     audited(".", "--write-baseline", "known.json")
     write("own/tritonaudit.toml", "ignore = ['TAC107']\n[per-file-ignores]\n'deep/' = ['TAN102']\n")
     assert audited(".", "--baseline", "known.json").err == ""
@@ -326,7 +326,7 @@ def test_tables_of_other_tools_are_none_of_ours(project: Path, audited: Audited)
     assert audited(".").err == ""
 
 
-def test_a_table_in_a_file_of_our_own_is_told_where_its_keys_stand(project: Path, audited: Audited) -> None:
+def test_a_table_in_a_file_of_our_own_is_reported_where_its_keys_stand(project: Path, audited: Audited) -> None:
     write("tritonaudit.toml", "[tool.tritonaudit]\npedantic = true\n")
     ran = audited(".")
     assert ran.code == 2

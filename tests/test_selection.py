@@ -131,7 +131,7 @@ def test_a_selector_that_names_a_rule_is_known(selector):
 @pytest.mark.parametrize(
     ("selector", "meant"), [("TAC102", "TAC101"), ("tam1o1", "TAM101"), ("wrong-maks", "wrong-mask"), ("alll", "ALL")]
 )
-def test_an_unknown_selector_is_told_what_it_may_have_meant(selector, meant):
+def test_an_unknown_selector_is_reported_what_it_may_have_meant(selector, meant):
     assert f"{selector!r}; did you mean {meant!r}?" in (unknown_selector(selector, RULES) or "")
 
 

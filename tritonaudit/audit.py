@@ -14,7 +14,7 @@ from tritonaudit.engine import check
 from tritonaudit.execute.pool import cancelling
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.file_cache import open_cache
-from tritonaudit.finding import Audit, Finding, Outcome, Related, Stage, Status
+from tritonaudit.finding import ALL_FILES, EVERY_KERNEL, Audit, Finding, Outcome, Related, Stage, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.section import Section
 
@@ -137,7 +137,7 @@ def _full(results: Sequence[tuple[tuple[Stage, ...], Future[_Done]]], cancel: Ca
 
 
 def _not_run(stage: Stage) -> Audit:
-    return Audit(outcomes=(Outcome(stage.name.lower(), "all files", Status.NOT_RUN, reason="interrupted"),))
+    return Audit(outcomes=(Outcome(stage.name.lower(), ALL_FILES, Status.NOT_RUN, reason="interrupted"),))
 
 
 _Done = tuple[Audit, tuple[Section, ...], bool]
@@ -173,10 +173,11 @@ def _compile(paths: Sequence[Path], config: Config, request: AuditRequest, progr
 
 
 def _run(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
+    from tritonaudit.report.parts import asked_for
     from tritonaudit.report.ran import RanSection
     from tritonaudit.suites.stage import run_paths
 
-    ran = run_paths(paths, config, _run_request(request), progress)
+    ran = asked_for(run_paths(paths, config, _run_request(request), progress), request.parts)
     return ran.audit, (RanSection(ran),), ran.is_interrupted
 
 
@@ -185,7 +186,11 @@ def _measure(paths: Sequence[Path], config: Config, request: AuditRequest, progr
     from tritonaudit.report.measured import MeasuredSection
 
     measured = measure_paths(paths, config, _measure_request(request), progress)
-    return measured.audit, (MeasuredSection(measured),), measured.is_interrupted
+    audit = measured.audit
+    if measured.reason and measured.subjects and not request.parts & RUN_PARTS:
+        missing = Outcome(PERFORMANCE, EVERY_KERNEL, Status.INCOMPLETE, "performance NOT RUN", measured.reason)
+        audit = replace(audit, outcomes=(*audit.outcomes, missing))
+    return audit, (MeasuredSection(measured),), measured.is_interrupted
 
 
 def _run_and_measure(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
@@ -202,6 +207,7 @@ def _run_and_measure(paths: Sequence[Path], config: Config, request: AuditReques
 
 def _run_beside_measuring(paths: Sequence[Path], config: Config, request: AuditRequest, progress: Progress) -> _Done:
     from tritonaudit.measure.stage import Lane, at_once
+    from tritonaudit.report.parts import asked_for
     from tritonaudit.report.ran import RanSection
     from tritonaudit.suites.stage import run_paths
 
@@ -220,7 +226,8 @@ def _run_beside_measuring(paths: Sequence[Path], config: Config, request: AuditR
         except BaseException:
             cancel()
             raise
-    return _together((ran.audit, (RanSection(ran),), ran.is_interrupted), timed)
+    shown = asked_for(ran, request.parts)
+    return _together((shown.audit, (RanSection(shown),), ran.is_interrupted), timed)
 
 
 def time_runs(runs: Sequence[SubjectRun], config: Config, request: AuditRequest) -> FullAudit:
@@ -271,7 +278,7 @@ def _together(one: _Done, other: _Done) -> _Done:
     return united((one[0], other[0])), (*one[1], *other[1]), one[2] or other[2]
 
 
-def _told_once(findings: Sequence[Finding]) -> Iterator[Finding]:
+def _reported_once(findings: Sequence[Finding]) -> Iterator[Finding]:
     """Of several that have one cause the first, with the others beside it."""
     left = list(findings)
     while left:
@@ -294,12 +301,12 @@ def _is_same(one: Finding, other: Finding) -> bool:
 
 
 def united(audits: Sequence[Audit]) -> Audit:
-    """One audit of several of the same files; a defect that two of them see is told once."""
+    """One audit of several of the same files; a defect that two of them see is reported once."""
     findings = {(f.code, f.path, f.span, f.message): f for audit in audits for f in audit.findings}
-    told = sorted(findings.values(), key=lambda finding: list(Stage).index(finding.stage), reverse=True)
+    reported = sorted(findings.values(), key=lambda finding: list(Stage).index(finding.stage), reverse=True)
     problems = dict.fromkeys(problem for audit in audits for problem in audit.problems)
     return Audit(
-        findings=tuple(sorted(_told_once(told), key=lambda finding: finding.sort_key)),
+        findings=tuple(sorted(_reported_once(reported), key=lambda finding: finding.sort_key)),
         problems=tuple(problems),
         outcomes=tuple(outcome for audit in audits for outcome in audit.outcomes),
         texts={path: text for audit in audits for path, text in audit.texts.items()},

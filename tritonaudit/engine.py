@@ -44,7 +44,7 @@ from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import discover, project_root
 from tritonaudit.source.glances import Glances, Users
 from tritonaudit.source.notebook import Broken, NotANotebook, Notebook, is_notebook
-from tritonaudit.source.outline import Module, Unparsable, may_hold_kernels, outline
+from tritonaudit.source.outline import Module, Unparsable, may_hold_kernels, outline, outline_anew
 from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use, read_suppressions
 from tritonaudit.target import Target
 
@@ -112,8 +112,8 @@ class Watch(Protocol):
     def step(self) -> None:
         """Called before each rule and each kernel."""
 
-    def met(self, kernel: KernelFlow, by: int) -> None:
-        """Called with the facts of each kernel that could be analysed, whose lines are `by` so many less than now."""
+    def met(self, kernel: KernelFlow) -> None:
+        """Called with the facts of each kernel that could be analysed."""
 
 
 def text_checker(
@@ -220,7 +220,8 @@ class _Checker:
         if is_notebook(path):
             return self._notebook(path, shown, text, digest(read))
         try:
-            module = outline(os.path.abspath(path), text)
+            read_as = outline if self._watch is None else outline_anew
+            module = read_as(os.path.abspath(path), text)
         except Unparsable as error:
             return self._unparsable(path, shown, text, error)
         return self._module(path, shown, module, digest(read))
@@ -355,12 +356,12 @@ class _Checker:
         project, target = self._project(path), self._target(path, module)
         earlier, self._earlier = self._earlier if self._earlier and self._earlier.path == path else None, None
         now = resumed(earlier, module, target, every, shown)
-        if earlier is not None and now.keeps_host:
-            project.host.follow(earlier.module, now.module)
-        else:
-            project.forget_host()  # which may have read another text of this file
         module = now.module
-        project.forget_kernels(module, {jit.node for jit in module.jit})
+        if now.replaced is None or module.has_inner_kernels:
+            project.forget_host()  # which may have read another text of this file
+        else:
+            project.host.follow(module, now.replaced)
+        project.forget_kernels(module, module.jit)
         kernels = dict(zip(module.jit, now.kernels, strict=True))
         try:
             for facts in analyse(module, project, target, self._types, {jit for jit in kernels if kernels[jit]}):
@@ -373,7 +374,7 @@ class _Checker:
             for one in filter(None, kernels.values()):
                 found.add(one.findings, one.outcomes, is_kernel=one.facts is not None)
                 if one.facts is not None:
-                    watch.met(one.facts, one.by)
+                    watch.met(one.facts)
             found.findings.extend(self._checked_names(path, shown, module, every))
         finally:
             if not found.problems:

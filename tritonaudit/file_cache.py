@@ -39,7 +39,7 @@ class _Kept:
 def open_cache(config: Config) -> FileCache | None:
     """The results kept from runs like this one.
 
-    None where rules of others are installed, which change untold, or where it cannot be told what this release is.
+    None where rules of others are installed, which change unnoticed, or where this release is unknown.
     """
     if installed():
         return None

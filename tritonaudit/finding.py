@@ -161,7 +161,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Fix:
-    """Edits that mend a finding; `safe` when they cannot change a correct kernel's meaning."""
+    """Edits that fix a finding; `safe` when they cannot change a correct kernel's meaning."""
 
     message: str
     edits: tuple[Edit, ...]
@@ -193,7 +193,7 @@ class Finding:
     `expression` is the source of the expression with its whitespace folded, `ordinal` its number among equal
     ones of the file: with the code (or the cause that several stages share) and the kernel they are the
     finding's identity, which survives edits elsewhere in the file. `in_baseline` says whether a baseline holds it,
-    None where there is no baseline. What has the same message is told once in what `once_in` names. `way` are the
+    None where there is no baseline. What has the same message is reported once in what `once_in` names. `way` are the
     places through which execution comes to it, from the launch on, where they are known.
     """
 
@@ -239,6 +239,12 @@ class Finding:
         return (self.path, self.span.cell or 0, self.span, self.code, self.message)
 
 
+ALL_FILES = "all files"
+EVERY_KERNEL = "every kernel"
+EVERYTHING = frozenset((ALL_FILES, EVERY_KERNEL))
+"""Subjects of outcomes that do not begin with a path."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a check came to on a subject: passes and checks that did not run are recorded, not implied.
@@ -270,7 +276,7 @@ class Problem:
     in_file: bool = True
 
     @property
-    def told(self) -> str:
+    def full_message(self) -> str:
         """The message as it stands beside a path."""
         return self.message if self.in_file else f"{self.path}: {self.message}"
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,21 +12,23 @@ from typing import TYPE_CHECKING
 from tritonaudit.finding import Edit, Finding, Fix, Outcome, Related
 from tritonaudit.queries.wide_products import wide_sizes
 from tritonaudit.source.outline import JitFunction, Module
-from tritonaudit.source.resumed import Edited, edited, shared
+from tritonaudit.source.resumed import Edited, edited
 from tritonaudit.target import Target
 
 if TYPE_CHECKING:
     from tritonaudit.domains.facts import KernelFlow
 
 
+_NAMES_A_LINE = re.compile(r"\bline \d")
+
+
 @dataclass(frozen=True)
 class OfKernel:
-    """What one kernel came to. The lines of its facts are `by` so many less than those of the text now."""
+    """What one kernel came to."""
 
     findings: tuple[Finding, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     facts: KernelFlow | None = None
-    by: int = 0
 
 
 @dataclass(frozen=True)
@@ -41,34 +44,42 @@ class Earlier:
 
 @dataclass(frozen=True)
 class Resumed:
-    """A text as it is read now, and what is known already of its kernels, None of those that are to be analysed."""
+    """A text as it is read now, and what is known already of its kernels, None of those that are to be analysed.
+
+    `replaced` are the functions that are other nodes now, by what they were; None where the whole tree is another.
+    """
 
     module: Module
     kernels: tuple[OfKernel | None, ...]
-    keeps_host: bool = False
+    replaced: Mapping[ast.AST, ast.FunctionDef] | None = None
 
 
 def resumed(earlier: Earlier | None, module: Module, target: Target, every: bool, shown: str) -> Resumed:
-    """What an earlier check says of a text."""
-    if earlier is None:
-        return Resumed(module, (None,) * len(module.jit))
-    edit = edited(earlier.module, module) if (earlier.target, earlier.every) == (target, every) else None
-    if edit is None or _tells_others(edit):
-        module = shared(earlier.module, module)
-        return Resumed(module, (None,) * len(module.jit))
-    kept = [
-        None if known is None or number in edit.related else _moved(edit, number, known, shown)
+    """What an earlier check says of a text. The module that it was of becomes this one, where it can."""
+    edit = None if earlier is None else edited(earlier.module, module)
+    unknown = (None,) * len(module.jit)
+    if earlier is None or edit is None:
+        return Resumed(module, unknown)
+    holds = (earlier.target, earlier.every) == (target, every) and edit.function is None and not _tells_others(edit)
+    kept = tuple(
+        None if known is None or number in edit.related else _moved(edit, known, shown)
         for number, known in enumerate(earlier.kernels)
-    ]
-    return Resumed(edit.after, tuple(kept), edit.after is not module)
+    )
+    replaced = edit.follow()
+    if holds and earlier.module.says_the_same():
+        return Resumed(earlier.module, kept, replaced)
+    earlier.module.forget_what_it_said()
+    return Resumed(earlier.module, unknown, replaced)
 
 
 def _tells_others(edit: Edited) -> bool:
     """Whether the kernel says something else of what others of its file are judged by: sizes in 64 bits, and names."""
-    old, new = edit.before.jit[edit.number], edit.after.jit[edit.number]
-    if wide_sizes(edit.before, old) != wide_sizes(edit.after, new):
+    if edit.kernel is None:
+        return False
+    old, new = edit.module.jit[edit.kernel], edit.newer.jit[edit.kernel]
+    if wide_sizes(edit.module, old) != wide_sizes(edit.newer, new):
         return True
-    return _declared(edit.before, old) != _declared(edit.after, new)
+    return _declared(edit.module, old) != _declared(edit.newer, new)
 
 
 def _declared(module: Module, kernel: JitFunction) -> frozenset[str]:
@@ -79,13 +90,12 @@ def _declared(module: Module, kernel: JitFunction) -> frozenset[str]:
     return frozenset((*named, *defined, *(name for name in stored if name in module.constants)))
 
 
-def _moved(edit: Edited, number: int, known: OfKernel, shown: str) -> OfKernel | None:
+def _moved(edit: Edited, known: OfKernel, shown: str) -> OfKernel | None:
     """The same with its places in the newer text; None where one of them was edited."""
     findings = [_moved_finding(edit, finding, shown) for finding in known.findings]
     if known.outcomes or None in findings:
         return None
-    by = edit.after.jit[number].first_line - edit.before.jit[number].first_line
-    return OfKernel(tuple(filter(None, findings)), (), known.facts, known.by + by)
+    return OfKernel(tuple(filter(None, findings)), (), known.facts)
 
 
 def _moved_finding(edit: Edited, finding: Finding, shown: str) -> Finding | None:
@@ -93,6 +103,8 @@ def _moved_finding(edit: Edited, finding: Finding, shown: str) -> Finding | None
     related, way = _moved_related(edit, finding.related, shown), _moved_related(edit, finding.way, shown)
     edits = None if finding.fix is None else _moved_edits(edit, finding.fix)
     if span is None or related is None or way is None or (finding.fix is not None and edits is None):
+        return None
+    if edit.by and _NAMES_A_LINE.search(finding.message):
         return None
     fix = finding.fix if finding.fix is None or edits is None else replace(finding.fix, edits=edits)
     return replace(finding, span=span, related=related, way=way, fix=fix)

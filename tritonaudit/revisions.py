@@ -24,11 +24,8 @@ def commit_of(top: Path, revision: str) -> str:
     try:
         return git(top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}").decode().strip()
     except NoRevision as error:
-        hint = (
-            "; this clone is shallow, so it may have to be fetched first"
-            if (top / ".git" / "shallow").is_file()
-            else ""
-        )
+        is_shallow = (top / ".git" / "shallow").is_file()
+        hint = "; this clone is shallow: fetch it first (in CI, check out with `fetch-depth: 0`)" if is_shallow else ""
         raise NoRevision(f"there is no revision {revision!r} here{hint}") from error
 
 

@@ -24,7 +24,7 @@ class Hit:
     """A finding as a rule knows it: at a node or a span, not yet in a file.
 
     `severity` and `confidence` are the rule's own unless given. `related` pairs places with what they explain. What is
-    wrong in another file, such as in a launch there, is told at the kernel's name, and has no fix. `way` are the places
+    wrong in another file, such as a launch, is reported at the kernel's name, and has no fix. `way` are the places
     through which execution comes to it, from the launch on, where they are known.
     """
 

@@ -42,12 +42,16 @@ def unknown_selector(selector: str, rules: Sequence[type[Rule]]) -> str | None:
     """What to say of a selector that names no rule, None for a good one."""
     if selector.upper() == ALL or selected(selector, rules):
         return None
+    return f"no rule has the code, name or prefix {selector!r}{meant_by(selector, rules)}"
+
+
+def meant_by(selector: str, rules: Sequence[type[Rule]]) -> str:
+    """`; did you mean 'TAM101'?` of a selector that names no rule; empty where none is like it."""
     names = [ALL, *(rule.code for rule in rules), *(rule.name for rule in rules)]
     close = difflib.get_close_matches(selector.upper(), names) or difflib.get_close_matches(selector, names)
     # Of codes that are equally like it, one of the same category is meant more often.
     best = max(close, key=lambda name: name[:3] == selector[:3].upper(), default=None)
-    hint = f"; did you mean {best!r}?" if best else ""
-    return f"no rule has the code, name or prefix {selector!r}{hint}"
+    return f"; did you mean {best!r}?" if best else ""
 
 
 def unknown_selectors(config: Config, rules: Sequence[type[Rule]]) -> list[Problem]:

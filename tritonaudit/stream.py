@@ -45,7 +45,7 @@ class FileAudit:
 Known = Callable[[str, str], bool]
 """Whether the audit of a file, by its shown path and its digest, is known already."""
 Hear = Callable[[Sequence[Problem]], None]
-"""Is told what could not be found or read, and so has no audit."""
+"""Learns what could not be found or read, and so has no audit."""
 
 
 def audit_files(

@@ -1,4 +1,4 @@
-"""Typical values of what kernels are given, told by the names that the field uses."""
+"""Typical values of what kernels are given, by the names that the field uses."""
 
 from __future__ import annotations
 

@@ -95,18 +95,18 @@ def _passes(subject: SubjectKey, verdicts: Sequence[Verdicts]) -> bool:
 
 def _audited(subjects: Sequence[SubjectKey], seconds: float, jobs: int) -> Verdicts:
     ran = run_subjects(subjects, Config(ROOT), RunRequest(seconds, jobs, device=Where.CPU), "")
-    return {shown_subject((run.path, run.name)): _told(run) for run in ran.runs}
+    return {shown_subject((run.path, run.name)): _reported(run) for run in ran.runs}
 
 
-def _told(run: SubjectRun) -> str:
+def _reported(run: SubjectRun) -> str:
     """`fail: hang, such as n=1000 float32`: the verdict, and what it rests on where it is no pass."""
     seen = [one for one in run.outcomes if one.status.value == run.verdict.value]
     why = "; ".join(f"{one.check}, {one.case}: {one.reason}" for one in seen) if run.verdict is not Verdict.PASS else ""
     return f"{run.verdict.value}: {why}" if why else run.verdict.value
 
 
-def _verdict(told: str) -> str:
-    return told.partition(":")[0]
+def _verdict(reported: str) -> str:
+    return reported.partition(":")[0]
 
 
 def table(known: Mapping[str, Verdicts]) -> str:
@@ -123,8 +123,8 @@ def table(known: Mapping[str, Verdicts]) -> str:
         contradicted += (
             sum(_verdict(one) in PASSING for one in verdicts[:-1]) if last not in (*PASSING, "not run") else 0
         )
-    told = f"{contradicted} passes at {', '.join(budgets)} s are contradicted by {against} s"
-    return "\n".join((*lines, "", f"{told}, of {len(subjects)} subjects"))
+    reported = f"{contradicted} passes at {', '.join(budgets)} s are contradicted by {against} s"
+    return "\n".join((*lines, "", f"{reported}, of {len(subjects)} subjects"))
 
 
 if __name__ == "__main__":

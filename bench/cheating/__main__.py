@@ -4,7 +4,7 @@
 
 Each file of `cheats/` gives right results, or seems to, without its kernels' doing the work; the first lines of each
 say how, and why it must be refused. Those of `honest/` look alike and are fair. The exit code is 1 if a cheat passes or
-an honest subject does not. What is printed for each file is its verdict, and the first error or what could not be told.
+an honest subject does not. Printed for each file are its verdict, and the first error or what could not be decided.
 """
 
 from __future__ import annotations

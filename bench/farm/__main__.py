@@ -5,7 +5,7 @@
 Every lease fails with the given probability, after a part of its time, and one in a hundred of these takes its node
 with it, which comes back after two minutes. The efficiency is the work without failures divided by what the busiest
 resource could have done in the time of the simulation, as far as its nodes were there: what is tried again, and every
-gap, counts against it. The exit code is 1 where it is less than 95 %, or where a subject is lost or told twice.
+gap, counts against it. The exit code is 1 where it is less than 95 %, or where a subject is lost or reported twice.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def main() -> None:
     result = simulated(farm)
     print(f"{given.subjects} subjects, {given.nodes} nodes of {given.gpus} GPUs with {given.cores} cores each")
     print(f"leases {result.leases}, failed {result.failed}, nodes lost {result.nodes_lost}")
-    print(f"told {result.told}, of them given up {result.given_up}, told twice {result.told_twice}")
+    print(f"reported {result.reported}, of them given up {result.given_up}, reported twice {result.reported_twice}")
     print(f"simulated {result.seconds:,.0f} s, GPUs absent for {result.absent:.1%} of it")
     print(f"efficiency {result.efficiency:.1%} of ideal")
     print(f"timing slots busy {result.timing_busy:.1%}, slots for trying busy {result.trying_busy:.1%}")
     print(f"{(time.monotonic() - began) / max(result.leases, 1) * 1e6:.0f} us for each lease, simulation and all")
-    is_whole = result.told == given.subjects and not result.told_twice
+    is_whole = result.reported == given.subjects and not result.reported_twice
     sys.exit(int(not is_whole or result.efficiency < _LEAST))
 
 

@@ -48,9 +48,9 @@ class Result:
     leases: int = 0
     failed: int = 0
     nodes_lost: int = 0
-    told: int = 0
+    reported: int = 0
     given_up: int = 0
-    told_twice: int = 0
+    reported_twice: int = 0
     timing_busy: float = 0.0
     trying_busy: float = 0.0
 
@@ -85,7 +85,7 @@ class _Simulation:
     events: list[tuple[float, int, Lease | int, bool]] = field(default_factory=list)
     """When what ends: a lease, which failed or not, or the absence of a node."""
     order: count[int] = field(default_factory=count)
-    told: Counter[int] = field(default_factory=Counter)
+    reported: Counter[int] = field(default_factory=Counter)
     busy: Counter[Stage] = field(default_factory=Counter)
     gone: float = 0.0
     """Seconds for which nodes were not there, in sum."""
@@ -141,7 +141,7 @@ class _Simulation:
 
     def hear(self, subject: int, ending: Ending) -> None:
         if ending in (Ending.DONE, Ending.GIVEN_UP):
-            self.told[subject] += 1
+            self.reported[subject] += 1
             self.result.given_up += ending is Ending.GIVEN_UP
 
     def summed(self) -> Result:
@@ -153,8 +153,8 @@ class _Simulation:
         result.absent = 1 - there
         least = max(sum(self.work.tried) / slots, sum(self.work.timed) / gpus)
         result.efficiency = least / (self.now * there)
-        result.told = len(self.told)
-        result.told_twice = sum(number > 1 for number in self.told.values())
+        result.reported = len(self.reported)
+        result.reported_twice = sum(number > 1 for number in self.reported.values())
         result.timing_busy = self.busy[Stage.TIME] / gpus / self.now
         result.trying_busy = self.busy[Stage.TRY] / slots / self.now
         return result

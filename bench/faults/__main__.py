@@ -4,7 +4,7 @@
 
 Each file runs as `python FILE` would, its launches on the CPU engine, without a GPU; of an autotuned kernel the first
 config runs. DIR has geak-eval==0.1.5, or it is installed there with pip: 184 files with their tests. TritonBench's own
-repository names 24 files as broken (issue 12); geak-eval has mended some of these, so that with `--original` the 24 run
+repository names 24 files as broken (issue 12); geak-eval has fixed some of these, so that with `--original` the 24 run
 a second time, as that repository has them (DIR is a checkout, or one is made there with git). Every flag in the other
 160 files was read: verdicts.tsv tells which are true. FILE is the name of a file, without its ending. Triton must be of
 3.2 to 3.8: later ones have no block pointers.
@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.faults import tables
-from bench.faults.editions import mended, original
+from bench.faults.editions import fixed, original
 from bench.faults.judged import reported, verdicts
 from bench.faults.run import become_cpu, run_file
 from tritonaudit.execute.pool import Limits, run_tasks
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help="only these")
     arguments = parser.parse_args()
     named = reported()
-    here = mended(arguments.folder.resolve())
+    here = fixed(arguments.folder.resolve())
     started = time.perf_counter()
     outcomes = _run(here.chosen(arguments.files), arguments.workers)
     seconds = time.perf_counter() - started

@@ -30,12 +30,12 @@ class Edition:
         return [path for path in self.files if not names or path.stem in names]
 
 
-def mended(folder: Path) -> Edition:
-    """As geak-eval has it, where some files are mended; it is installed into the folder where that lacks it."""
+def fixed(folder: Path) -> Edition:
+    """As geak-eval has it, where some files are fixed; it is installed into the folder where that lacks it."""
     if not (folder / _IN_DISTRIBUTION).is_dir():
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), _DISTRIBUTION]
         subprocess.run(pip, check=True)
-    return Edition("mended", folder / _IN_DISTRIBUTION)
+    return Edition("fixed", folder / _IN_DISTRIBUTION)
 
 
 def original(folder: Path) -> Edition:

@@ -59,7 +59,7 @@ def run_file(path: Path, *, is_checked: bool = True, then: Callable[[ModuleType]
 
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.standin import Host, tensors_on
-    from tritonaudit.simulator.faults import Kind
+    from tritonaudit.simulator.faults import FaultKind
     from tritonaudit.simulator.fresh import FreshMemory
     from tritonaudit.simulator.live import Execution, NoProgram
 
@@ -92,7 +92,7 @@ def run_file(path: Path, *, is_checked: bool = True, then: Callable[[ModuleType]
         )
         for executed in execution.launches
         for fault in executed.faults
-        if fault.kind not in (Kind.MASKED_STORED, Kind.MASKED_MASK, Kind.SAME_WRITES)
+        if fault.kind not in (FaultKind.MASKED_STORED, FaultKind.MASKED_MASK, FaultKind.SAME_WRITES)
     )
     distinct = tuple({(f.kind, f.path, f.line, f.tensor): f for f in (*flags, *rejected)}.values())
     return Ran(path, time.perf_counter() - started, len(execution.launches), distinct, error)

@@ -14,15 +14,15 @@ Outcomes = Mapping[str, Outcome]
 """What each file came to, by its name without the ending."""
 
 
-def named(reported: Sequence[Reported], original: Outcomes, mended: Outcomes) -> str:
+def named(reported: Sequence[Reported], original: Outcomes, fixed: Outcomes) -> str:
     """Each file that was reported: what is wrong in it, and whether that, or anything, is flagged in an edition."""
     lines = [
-        "| reported | at line | kind | original | mended | what is wrong |",
+        "| reported | at line | kind | original | fixed | what is wrong |",
         "| --- | ---: | --- | --- | --- | --- |",
     ]
     for one in reported:
-        if one.file in original or one.file in mended:
-            there, here = (_found(one, outcomes) for outcomes in (original, mended))
+        if one.file in original or one.file in fixed:
+            there, here = (_found(one, outcomes) for outcomes in (original, fixed))
             lines.append(f"| {one.file} | {one.line} | {one.kind} | {there} | {here} | {one.why} |")
     return "\n".join(lines) + "\n"
 
@@ -52,8 +52,10 @@ def others(
             cells = (file, flag.line, f"`{flag.kernel}`", flag.tensor, flag.kind, verdict, why)
             lines.append(f"| {' | '.join(map(str, cells))} |")
     flagged = sum(bool(_flags(outcomes[file])) for file in set(outcomes) - names)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-    return "\n".join(lines) + "\n", f"{flagged} of {len(set(outcomes) - names)} others flagged; their flags: {told}"
+    by_verdict = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+    return "\n".join(
+        lines
+    ) + "\n", f"{flagged} of {len(set(outcomes) - names)} others flagged; their flags: {by_verdict}"
 
 
 def missing(outcomes: Outcomes) -> str:

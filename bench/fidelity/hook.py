@@ -181,7 +181,7 @@ def _with_program(recorded: Recorded, made: tuple[Launch, list[Argument]], befor
     """With the program, and the storages in the order in which its arguments have them."""
     launch, arguments = made
     if launch.program is None or launch.grid is None:
-        error = launch.error.message if launch.error is not None else "its grid cannot be told"
+        error = launch.error.message if launch.error is not None else "its grid is unknown"
         return replace(recorded, error=" ".join(error.split()), after=())
     places = {one.untyped_storage()._cdata: place for place, one in enumerate(before)}
     order = [places[storage._cdata] for storage in storages_of(one.value for one in arguments)]

@@ -19,7 +19,7 @@ from bench.fidelity.rows import Row, Verdict
 from tritonaudit.capture.launch import Program
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.simulator.engine import Run, execute
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.gpu_program import TARGET, ttgir_of
 from tritonaudit.simulator.ir import Module
 from tritonaudit.simulator.live import module_of
@@ -35,7 +35,7 @@ _PATIENCE = 20.0
 """Seconds after which no further execution is begun."""
 _ORDERS = 3
 
-_HARMLESS = (Kind.SAME_WRITES, Kind.MASKED_STORED, Kind.MASKED_MASK, Kind.ASSERTION)
+_HARMLESS = (FaultKind.SAME_WRITES, FaultKind.MASKED_STORED, FaultKind.MASKED_MASK, FaultKind.ASSERTION)
 """Faults that change no result: every GPU loads 0 where a mask leaves out a lane, as the engine does."""
 
 
@@ -124,7 +124,7 @@ def _is_reordered(launch: _Launch, ours: Sequence[torch.Tensor], theirs: Sequenc
     return all(torch.equal(*pair) for pair in pairs)
 
 
-def _said(faults: Sequence[Fault], harmless: Sequence[Kind] = _HARMLESS) -> str:
+def _said(faults: Sequence[Fault], harmless: Sequence[FaultKind] = _HARMLESS) -> str:
     """The faults of a launch in words."""
     harmful = dict.fromkeys(
         f"{fault.kind.value} (line {fault.location.line})" if fault.location else fault.kind.value

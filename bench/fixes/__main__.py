@@ -27,7 +27,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.corpus import WHAT_A_CORPUS_IS
-from bench.fixes.mended import Fixture, fixtures
+from bench.fixes.fixtures import Fixture, fixtures
 from bench.fixes.rows import Row, notes, table
 from bench.judge.keeping import folder
 

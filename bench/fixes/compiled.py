@@ -24,13 +24,13 @@ def complaints(folder: Path) -> Mapping[tuple[str, str], str]:
     ran = run(command, cwd=folder, limit=_SECONDS, variables={"PYTHONPATH": path})
     if not ran.out:
         raise RuntimeError(ran.err.decode("utf-8", "replace"))
-    told = json.loads(ran.out)
+    reported = json.loads(ran.out)
     found: dict[tuple[str, str], str] = {}
-    for one in told["not_analysed"]:
+    for one in reported["not_analysed"]:
         named = re.search(r"`([\w.]+)`", one["reason"])
         if named is not None:
             found[Path(one["subject"]).name, named[1]] = one["reason"]
-    for kernel in told["compiled"]["kernels"]:
+    for kernel in reported["compiled"]["kernels"]:
         errors = [variant["error"]["message"] for variant in kernel["variants"] if variant["error"]]
         found[Path(kernel["path"]).name, kernel["name"]] = errors[0] if errors else ""
     return found

@@ -15,7 +15,7 @@ from tritonaudit.cli.fixing import Change, changes, write
 from tritonaudit.config import Config
 from tritonaudit.engine import check
 from tritonaudit.finding import Audit, Problem
-from tritonaudit.fixes import is_fixable
+from tritonaudit.fixes.applying import is_fixable
 
 
 @dataclass

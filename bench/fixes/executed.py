@@ -17,7 +17,7 @@ from tritonaudit.execute.pool import Limits
 
 _LIMITS = Limits(seconds=900, memory=8 << 30)
 _DECIDING = (*BRAIN, "bench/fixes", "tritonaudit/capture", "tritonaudit/simulator")
-_OUTCOMES = ("mended", "unchanged", "changed", "wrong", "not run")
+_OUTCOMES = ("fixed", "unchanged", "changed", "wrong", "not run")
 
 
 def tried(corpus: Path, work: Path, specs: int, seconds: float, most: int, jobs: int) -> list[Tried]:
@@ -31,7 +31,7 @@ def tried(corpus: Path, work: Path, specs: int, seconds: float, most: int, jobs:
         tasks += [task for _, task in sorted(_tasks(package, calls, most), key=lambda one: one[0].seconds)]
     places = {task: place for place, task in enumerate(tasks)}
     return all_done(
-        Kept(work, "mended", _DECIDING),
+        Kept(work, "fixed", _DECIDING),
         Tried,
         try_fixes,
         tasks,
@@ -65,7 +65,7 @@ def tables(found: Sequence[Tried]) -> str:
     kernels = {(trial.path, trial.kernel, trial.line) for trial in trials}
     groups = sorted({(trial.rule, trial.seed != PUBLISHED, trial.seed) for trial in trials})
     lines = [_line(rule, seed, trials) for rule, _, seed in groups]
-    head = ("code", "fault", "trials:", *(f"{name}:" for name in _OUTCOMES), "told after:")
+    head = ("code", "fault", "trials:", *(f"{name}:" for name in _OUTCOMES), "found after:")
     return "\n".join(
         (
             table(head, (*lines, ("**all**", "", *_counts(trials)))),

@@ -16,11 +16,11 @@ from bench.mutation.sites import Function, code
 from tritonaudit.config import Config
 from tritonaudit.engine import text_checker
 from tritonaudit.finding import Audit, Finding
-from tritonaudit.fixes import is_fixable, mend
+from tritonaudit.fixes.applying import apply_fixes, is_fixable
 
 PUBLISHED = "as published"
 _TRIES = 2
-"""Rare faults that are put into a kernel at most until enough are told, and then common ones."""
+"""Rare faults that are put into a kernel at most until enough are found, and then common ones."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ def made_of(target: Target, number: int, most: int) -> Iterator[Made]:
     node = source_file(text).function(target)
     if node is None:
         return
-    told = [one for one in _found(text, target.path) if _is_of(one, target) and is_fixable(one, unsafe=False)]
-    for rule in dict.fromkeys(one.code for one in told):
+    reported = [one for one in _found(text, target.path) if _is_of(one, target) and is_fixable(one, unsafe=False)]
+    for rule in dict.fromkeys(one.code for one in reported):
         yield _fixed(target, rule, PUBLISHED, text, text)
     yield from _seeded(target, text, number, most)
 
@@ -67,7 +67,7 @@ def _seeded(target: Target, text: str, number: int, most: int) -> Iterator[Made]
         if whole is None:
             continue
         tries[seed.is_common] += 1
-        if _is_told(target, seed.rule, whole):
+        if _is_reported(target, seed.rule, whole):
             found += 1
             yield _fixed(target, seed.rule, seed.name, text, whole)
 
@@ -82,9 +82,9 @@ def _edited(source: SourceFile, node: object, change: Change) -> str | None:
     return None if whole == source.text else whole
 
 
-def _is_told(target: Target, rule: str, text: str) -> bool:
-    told = _found(text, target.path)
-    return any(one.code == rule and _is_of(one, target) and is_fixable(one, unsafe=False) for one in told)
+def _is_reported(target: Target, rule: str, text: str) -> bool:
+    reported = _found(text, target.path)
+    return any(one.code == rule and _is_of(one, target) and is_fixable(one, unsafe=False) for one in reported)
 
 
 def _fixed(target: Target, rule: str, seed: str, original: str, before: str) -> Made:
@@ -93,23 +93,23 @@ def _fixed(target: Target, rule: str, seed: str, original: str, before: str) -> 
     def look(text: str) -> list[Finding]:
         return [one for one in _found(text, target.path) if one.code == rule and _is_of(one, target)]
 
-    mended = mend(before, look)
-    problem = _problem(target, rule, original, mended.text, seed)
-    if not mended.settled or mended.dropped:
+    result = apply_fixes(before, look)
+    problem = _problem(target, rule, original, result.text, seed)
+    if not result.settled or result.dropped:
         problem = "a fix was dropped, or there is always another"
-    functions = [_function(text, target) for text in (before, mended.text)]
-    imports = _imports(before, mended.text, target)
+    functions = [_function(text, target) for text in (before, result.text)]
+    imports = _imports(before, result.text, target)
     return Made(target, rule, seed, functions[0], functions[1], imports or (), problem, imports is not None)
 
 
 def _problem(target: Target, rule: str, published: str, fixed: str, seed: str) -> str:
-    """What is told of the fixed text that is not told of the published one."""
+    """What is found in the fixed text that is not found in the published one."""
     original, after = (_found(text, target.path) for text in (published, fixed))
     counts = [Counter((one.code, one.kernel) for one in found) for found in (original, after)]
     if more := counts[1] - counts[0]:
-        return f"told after the fix: {', '.join(sorted({one for one, _ in more}))}"
+        return f"found after the fix: {', '.join(sorted({one for one, _ in more}))}"
     is_left = any(one.code == rule and _is_of(one, target) and is_fixable(one, unsafe=False) for one in after)
-    return f"{rule} is still told" if is_left and seed == PUBLISHED else ""
+    return f"{rule} is still found" if is_left and seed == PUBLISHED else ""
 
 
 def _function(text: str, target: Target) -> str:

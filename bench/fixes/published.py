@@ -27,7 +27,7 @@ _ROUNDING = ("TAN101",)
 _NEAR = 2e-2
 """Of the largest number among them: what a sum that is rounded to 16 bits at its end may be off by."""
 _LESS = 4
-"""So many times nearer are results that are mended."""
+"""So many times nearer are results that are fixed."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Task:
 class Trial:
     """A kernel with a finding, and what it came to.
 
-    `outcome` is `mended` (wrong before, right after), `unchanged` (what it was, before and after), `changed` (as it was
+    `outcome` is `fixed` (wrong before, right after), `unchanged` (what it was, before and after), `changed` (as it was
     published it comes to something else than with its fix), `wrong` (after it), or `not run`; `detail` says how or why.
     `problem` is what the check of the fixed text tells that it should not.
     """
@@ -62,7 +62,7 @@ class Trial:
 
     @property
     def is_bad(self) -> bool:
-        """Whether the fix does not mend what it should, or not all."""
+        """Whether the fix does not fix what it should, or not all."""
         return self.outcome == "wrong" or bool(self.problem)
 
 
@@ -113,7 +113,7 @@ def try_fixes(task: Task) -> Tried:
         for one in made_of(Target(path, name.rpartition(".")[2], line, name, True), number, task.most)
     ]
     if not made:
-        return Tried((), f"{task.spec.name}: no fault of its kernels is told with a safe fix")
+        return Tried((), f"{task.spec.name}: no fault of its kernels is found with a safe fix")
     subjects, reason = loaded(task.spec)
     subject = next((one for one in subjects if one.name == task.subject), None)
     if subject is None:
@@ -183,14 +183,14 @@ class _Trying:
             said = "changed" if made.seed == PUBLISHED else "wrong"
             return said, f"after: {far}; before: {_said(before) or _apart(made.rule, healthy, before)}; {noted.label}"
         was = _said(before) or _nearer(healthy, before, after)
-        return ("mended", f"before: {was}; {noted.label}") if was else ("unchanged", noted.label)
+        return ("fixed", f"before: {was}; {noted.label}") if was else ("unchanged", noted.label)
 
     def _run(self, noted: Noted, text: str, imports: Sequence[str], functions: Sequence[Any]) -> Execution:
         with put_in(text, imports, functions, self._programs):
             return executed(self._subject, noted, _SECONDS, to_first_fault=True)
 
 
-_ORDER = ("wrong", "changed", "mended", "unchanged", "not run")
+_ORDER = ("wrong", "changed", "fixed", "unchanged", "not run")
 
 
 def _said(found: Execution) -> str:

@@ -1,4 +1,4 @@
-"""Fixed kernels of the fixtures in which something else is wrong that no fix mends."""
+"""Fixed kernels of the fixtures in which something else is wrong that no fix removes."""
 
 OTHER_DEFECTS: dict[tuple[str, str], str] = {
     ("TAC102", "histogram_kernel"): "other ranges in it are no power of two",

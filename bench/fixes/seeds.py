@@ -1,4 +1,4 @@
-"""The faults that safe fixes mend, put into kernels that are right: each an edit by what its rule says."""
+"""The faults that safe fixes remove, put into kernels that are right: each an edit by what its rule says."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tritonaudit.capture.driver import standing_in
 from tritonaudit.capture.lift import lift
 from tritonaudit.capture.load import load
 from tritonaudit.kernel.project import Function, Project
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 from tritonaudit.source.outline import outline
 
 _SECONDS = 240
@@ -61,7 +61,7 @@ def _tried(path: Path, code: str, kernels: Iterable[str]) -> Iterator[tuple[str,
 
 def _judged(kernel: object, case: Case) -> str:
     simulation = simulate(kernel, case.grid, *case.arguments, **case.constants)
-    faults = [fault for fault in simulation.faults if fault.kind is not Kind.SAME_WRITES]
+    faults = [fault for fault in simulation.faults if fault.kind is not FaultKind.SAME_WRITES]
     if faults:
         return str(faults[0]).partition("\n")[0]
     for place, wanted in case.wanted.items():

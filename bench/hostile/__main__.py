@@ -85,12 +85,12 @@ class Audited:
         """The checks of the subject that failed or could not be made, and the errors of its file."""
         errors = [error["message"] for error in self._report["errors"] if error["path"] == f"audit_{deed}.py"]
         subject = self._subject(deed)
-        told = [
+        reported = [
             f"{check['check']} ({check['status']}): {check['reason']}"
             for check in subject["checks"]
             if check["status"] in ("fail", "warn") or (check["status"] == "pass" and check["reason"])
         ]
-        return [*errors, *told]
+        return [*errors, *reported]
 
     def _subject(self, name: str) -> Mapping[str, Any]:
         named = (one for one in self._report["ran"]["subjects"] if Path(one["path"]).name == f"audit_{name}.py")
@@ -105,7 +105,16 @@ def audited(deeds: Sequence[str], budget: float, jobs: int) -> Audited:
         (project / "report.json").write_text("true")
         before = _files(project)
         mark = f"{_MARK}={folder}"
-        options = ("--only", "correctness,memory", "--device", "cpu", "--output-format", "json", "--seed", "7")
+        options = (
+            "--only",
+            "correctness,memory,stability,integrity",
+            "--device",
+            "cpu",
+            "--output-format",
+            "json",
+            "--seed",
+            "7",
+        )
         began = time.monotonic()
         done = subprocess.run(
             [*map(str, tritonaudit("audit", *options, "--budget", str(budget), "--jobs", str(jobs), "."))],

@@ -250,7 +250,7 @@ class _Search:
 
 
 def _of_call(one: Noted) -> frozenset[Feature]:
-    """What is told of a call before it is made."""
+    """What is said of a call before it is made."""
     less = {("sizes", less, name) for (less, small), (name, size) in permutations(one.sizes, 2) if small < size}
     own = (("layout", one.layout), ("type", one.dtype), ("fill", one.fill), ("made", one.made))
     return frozenset({*own, *less}) if one.fill == "normal" else frozenset({("fill", one.fill)})

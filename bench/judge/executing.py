@@ -153,7 +153,7 @@ def _ending_at_first_fault() -> Iterator[list[str]]:
     def adding(faults: Faults, fault: Fault, bad: torch.Tensor, *more: Any, **named: Any) -> None:
         before = len(faults.found)
         add(faults, fault, bad, *more, **named)
-        if len(faults.found) > before and not fault.kind.is_harmless and not fault.kind.is_untold:
+        if len(faults.found) > before and not fault.kind.is_harmless and not fault.kind.is_undecided:
             first[:] = [_said(fault)]
             raise _Ended
 

@@ -18,10 +18,10 @@ Task = TypeVar("Task")
 Found = TypeVar("Found")
 
 
-_READ = ("api", "domains", "host", "ir", "kernel", "mends", "queries", "source")
+_READ = ("api", "domains", "fixes", "host", "ir", "kernel", "queries", "source")
 _FACTS = ("compile", "hardware", "measure")
 _SINGLE = (
-    *("config", "engine", "finding", "fixes", "guards", "requirements", "results", "rule", "selection", "shown"),
+    *("config", "engine", "finding", "guards", "progress", "requirements", "results", "rule", "selection", "shown"),
     *("target", "vendors", "capture/launch", "subject/dimension", "subject/model", "suites/facts", "suites/sentences"),
 )
 BRAIN = (
@@ -33,7 +33,7 @@ BRAIN = (
 
 
 def folder(text: str) -> Path:
-    """A work folder, as an option names it; paths of files in it are told from others by how they begin."""
+    """A work folder, as an option names it; paths of files in it are distinguished from others by how they begin."""
     return Path(text).absolute()
 
 

@@ -1,6 +1,6 @@
 """The published packages whose kernels are executed: installed, with their wrappers written down as subjects.
 
-Nothing is captured or mended by hand: `tritonaudit init` infers the inputs of each wrapper from its text.
+Nothing is captured or corrected by hand: `tritonaudit init` infers the inputs of each wrapper from its text.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ class _Reaching:
 
     def launch(self, launch: Launch, bound: Mapping[str, Any]) -> None:
         """Execute one. Raises NotSimulated, and NoProgram where there is nothing to execute."""
-        from tritonaudit.simulator.coincidence import told_apart
+        from tritonaudit.simulator.coincidence import distinguished
         from tritonaudit.simulator.engine import Run, execute
         from tritonaudit.simulator.live import Executed, begun
 
@@ -109,7 +109,7 @@ class _Reaching:
             noting = _Noting(self, launch, module)
             run = Run(undefined=self._fresh.undefined, contracts=program.contracts, handlers=noting.wrapped)
             outcome = execute(module, grid, arguments, run)
-            outcome = told_apart(outcome, module, grid, arguments, run)
+            outcome = distinguished(outcome, module, grid, arguments, run)
         self.features.update(_of_launch(launch))
         self.launches.append(Executed(launch, outcome))
 

@@ -5,7 +5,7 @@
 
 A hundred files are made: 20 kernels as they should be, and each with four known faults. Each is audited by the run
 stage for S seconds, without a GPU unless a device is given, and timed, too, where that is asked for. Large ones have
-about a million elements in each tensor. Printed is how many verdicts are as known, which findings told, and the time.
+about a million elements in each tensor. Printed are how many verdicts are right, the findings, and the time.
 
 With --peer KernelBench's own evaluation, the `src` of its repository in that folder, judges the same files in the same
 run: five trials each, and its timing where ours is asked for. It needs a GPU. With --folder the files are left there.
@@ -30,7 +30,7 @@ from tritonaudit.suites.stage import Where
 
 
 def main() -> None:
-    """Make the files, audit them, and print what was told."""
+    """Make the files, audit them, and print what was found."""
     parser = argparse.ArgumentParser(
         prog="python bench/kernelbench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

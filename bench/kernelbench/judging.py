@@ -17,12 +17,12 @@ from tritonaudit.suites.coverage import Verdict, shown_missing
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.stage import Where
 
-RIGHT, WRONG, UNTOLD = "right", "wrong", "not told"
+RIGHT, WRONG, UNDECIDED = "right", "wrong", "undecided"
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A file's verdict: RIGHT, WRONG or UNTOLD and why, the codes of its findings, and the seconds of its cases."""
+    """A file's verdict: RIGHT, WRONG or UNDECIDED and why, the codes of its findings, and the seconds of its cases."""
 
     name: str
     fault: str
@@ -55,10 +55,10 @@ def _judged(path: Path, file: File, run: SubjectRun | None, audit: Audit) -> Jud
     errors = [one.code for one in found if one.severity is Severity.ERROR]
     problems = [problem.message for problem in audit.problems if problem.path == shown]
     unknown = [*problems, *(_unknown(run) if run is not None else ["it was not run"])]
-    verdict = WRONG if errors else UNTOLD if unknown else RIGHT
+    verdict = WRONG if errors else UNDECIDED if unknown else RIGHT
     spent = sum(trial.seconds for trial in run.trials) if run is not None else 0.0
     fault = file.fault.name if file.fault is not None else ""
-    reason = unknown[0] if verdict == UNTOLD else ""
+    reason = unknown[0] if verdict == UNDECIDED else ""
     return Judged(file.name, fault, verdict, tuple(dict.fromkeys(errors)), spent, reason)
 
 

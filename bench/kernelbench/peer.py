@@ -17,7 +17,7 @@ from types import ModuleType
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.kernelbench.files import File
-from bench.kernelbench.judging import RIGHT, UNTOLD, WRONG, Judged
+from bench.kernelbench.judging import RIGHT, UNDECIDED, WRONG, Judged
 
 TRIALS = 5
 _SECONDS = 60.0
@@ -45,12 +45,12 @@ def _evaluated(path: Path, folder: Path, *, is_timed: bool) -> tuple[str, float,
     try:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=environment, check=False)
     except subprocess.TimeoutExpired:
-        return UNTOLD, time.monotonic() - began, f"took longer than {_SECONDS:.0f} s"
+        return UNDECIDED, time.monotonic() - began, f"took longer than {_SECONDS:.0f} s"
     seconds = time.monotonic() - began
     said = [line.removeprefix(_MARK) for line in ran.stdout.splitlines() if line.startswith(_MARK)]
     if not said:
         last = (ran.stderr.strip().splitlines() or [""])[-1]
-        return UNTOLD, seconds, f"exit code {ran.returncode}: {last}"
+        return UNDECIDED, seconds, f"exit code {ran.returncode}: {last}"
     is_right = json.loads(said[-1])
     return (RIGHT if is_right else WRONG), seconds, ""
 

@@ -152,8 +152,8 @@ def _list(judged: Sequence[Judged]) -> None:
     wrong: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for one in judged:
         if not one.right:
-            told = "; ".join(sorted({f"{f.code} {f.message}" for f in one.predicted}))
-            what = f"false alarm: {told}" if one.predicted else f"missed: {one.said}".rstrip(": ")
+            reported = "; ".join(sorted({f"{f.code} {f.message}" for f in one.predicted}))
+            what = f"false alarm: {reported}" if one.predicted else f"missed: {one.said}".rstrip(": ")
             wrong[one.group, one.case, " ".join(what.split())].append(one.release)
     for (group, case, what), releases in wrong.items():
         print(f"{group} {case} [{' '.join(releases)}]: {what}")

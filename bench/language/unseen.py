@@ -19,10 +19,10 @@ def judged_generated(count: int, seed: int, folder: Path, kept: Path) -> list[Ju
     """Every kernel under every release. What the front end takes and we refuse is compiled to the end."""
     kernels = generated(count, seed)
     said = verdicts([one.question for one in kernels], folder, RELEASES, kept)
-    told = {(one.name, release): predictions(one.text, release) for one in kernels for release in RELEASES}
-    _ask_backends(kernels, said, told, folder, kept)
+    reported = {(one.name, release): predictions(one.text, release) for one in kernels for release in RELEASES}
+    _ask_backends(kernels, said, reported, folder, kept)
     return [
-        Judged(one.kind, f"{one.name} {one.faults}", release, bool(words), told[one.name, release], words, one.text)
+        Judged(one.kind, f"{one.name} {one.faults}", release, bool(words), reported[one.name, release], words, one.text)
         for one in kernels
         for release in RELEASES
         for words in (said[release][one.question.key],)
@@ -32,7 +32,7 @@ def judged_generated(count: int, seed: int, folder: Path, kept: Path) -> list[Ju
 def _ask_backends(
     kernels: list[Generated],
     said: dict[str, dict[str, str]],
-    told: Mapping[tuple[str, str], tuple[Finding, ...]],
+    reported: Mapping[tuple[str, str], tuple[Finding, ...]],
     folder: Path,
     kept: Path,
 ) -> None:
@@ -41,7 +41,7 @@ def _ask_backends(
         asked: dict[str, Question] = {
             one.question.key: replace(one.question, whole=True)
             for one in kernels
-            if not answers[one.question.key] and told[one.name, release]
+            if not answers[one.question.key] and reported[one.name, release]
         }
         found = verdicts(list(asked.values()), folder, (release,), kept)[release]
         answers.update({key: found[question.key] for key, question in asked.items()})

@@ -27,15 +27,15 @@ def compare(subject: Subject, size: str, case: Case, seconds: float) -> None:
     watch.once(contender)
     times = watch.time([contender], seconds)["subject"]
     ours = statistics.median(times.device)
-    told = [f"{subject.name:20} {size:7} tritonaudit {ours:.5f} (wall {statistics.median(times.wall):.5f})"]
+    reported = [f"{subject.name:20} {size:7} tritonaudit {ours:.5f} (wall {statistics.median(times.wall):.5f})"]
     for name, method in METHODS.items():
         try:
             taken = method(call)
         except Exception as error:
-            told.append(f"{name}: {type(error).__name__}")
+            reported.append(f"{name}: {type(error).__name__}")
         else:
-            told.append(f"{name} {taken:.5f} ({taken / ours:.2f}×)")
-    print("; ".join(told), flush=True)
+            reported.append(f"{name} {taken:.5f} ({taken / ours:.2f}×)")
+    print("; ".join(reported), flush=True)
 
 
 def _do_bench(call: Call) -> float:

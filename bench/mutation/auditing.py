@@ -16,7 +16,7 @@ from bench.corpus import ROOT
 from bench.mutation.kernels import Kernel
 from bench.processes import run, tritonaudit
 
-OPTIONS = ("--only", "source,correctness,memory,stability")
+OPTIONS = ("--only", "source,correctness,memory,stability,integrity")
 """What finds wrong results and accesses: the compiler's resources for four GPUs tell of neither."""
 
 _BATCH = 12

@@ -14,7 +14,7 @@ from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.record import Recorder, recording
 from tritonaudit.capture.standin import Host, tensors_on
 from tritonaudit.capture.task import become_gpu
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.live import Execution
 from tritonaudit.subject.inputs import make_inputs, tensors_in
@@ -22,7 +22,7 @@ from tritonaudit.subject.load import load_subjects
 from tritonaudit.subject.model import Case, Subject
 
 _TARGET = "sm_89"
-_NO_FAULT = (Kind.MASKED_STORED, Kind.MASKED_MASK, Kind.SAME_WRITES)
+_NO_FAULT = (FaultKind.MASKED_STORED, FaultKind.MASKED_MASK, FaultKind.SAME_WRITES)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 
 The packages are installed into DIR, without their dependencies; what they import must be installed already (einops,
 pyyaml and sqlalchemy). `tritonaudit init` writes their wrappers down as subjects, as guessed from the text, with
-nothing mended. A kernel that no call of these launches is launched as inferred. Counted are the kernels that are
+nothing corrected. A kernel that no call of these launches is launched as inferred. Counted are the kernels that are
 launched anywhere in the package; one is compiled when one of its launches compiles.
 """
 

@@ -55,14 +55,14 @@ FIGURES = (
 
 
 def counted(pairs: Sequence[Pair]) -> Iterator[tuple[str, str, str]]:
-    """Rows of the table whose cells say in how many launches a tool told something."""
+    """Rows of the table whose cells say in how many launches a tool reported something."""
     for figure in FIGURES:
-        told = [figure.both(pair) for pair in pairs]
-        equal = sum(ours is not None and ours == theirs for ours, theirs in told)
+        reported = [figure.both(pair) for pair in pairs]
+        equal = sum(ours is not None and ours == theirs for ours, theirs in reported)
         yield (
             figure.name,
-            _of(sum(ours is not None for ours, _ in told), pairs),
-            f"{_of(sum(theirs is not None for _, theirs in told), pairs)}, equal in {equal}",
+            _of(sum(ours is not None for ours, _ in reported), pairs),
+            f"{_of(sum(theirs is not None for _, theirs in reported), pairs)}, equal in {equal}",
         )
     yield (
         "bytes per lane of each load and store, by source line",

@@ -3,7 +3,7 @@
     python bench/planted [--budget SECONDS] [--jobs N] [FILE …]
 
 Each pair of files in `subjects/` is a kernel with one fault, whose line ends in `# fault: KIND`, and the same kernel
-without. A fault is told by an error, or a warning, at its line, or by one that names that line beside its own: a race
+without. A fault is detected by an error or a warning at its line, or by one that names that line beside its own: a race
 has two ends. The exit code is 1 if one is missed or a twin has an error.
 """
 
@@ -29,8 +29,8 @@ _LIMIT = 600.0
 
 
 @dataclass(frozen=True)
-class Told:
-    """What was told of a file: the codes, lines and severities of its findings, or why there are none."""
+class Reported:
+    """What was found in a file: the codes, lines and severities of its findings, or why there are none."""
 
     path: Path
     findings: tuple[tuple[str, tuple[int, ...], str], ...]
@@ -68,25 +68,25 @@ def main() -> None:
     arguments = parser.parse_args()
     files = [path.resolve() for path in arguments.files] or sorted(HERE.glob("subjects/*.py"))
     with ThreadPoolExecutor(arguments.jobs) as threads:
-        told = list(threads.map(partial(_told, budget=arguments.budget), files))
-    print("| file | told | findings |\n|---|---|---|")
-    for one in told:
+        reported = list(threads.map(partial(_reported, budget=arguments.budget), files))
+    print("| file | detected | findings |\n|---|---|---|")
+    for one in reported:
         print(f"| {one.path.stem} | {one.verdict} | {one.problem or _shown(one)} |")
-    faults, twins = ([one for one in told if (one.line is None) is is_twin] for is_twin in (False, True))
+    faults, twins = ([one for one in reported if (one.line is None) is is_twin] for is_twin in (False, True))
     found = sum(one.verdict.startswith("at its line") for one in faults)
     alarms = sum(one.verdict == "alarm" for one in twins)
-    print(f"\nfaults told at their lines: {found} of {len(faults)}; alarms on twins: {alarms} of {len(twins)}")
+    print(f"\nfaults detected at their lines: {found} of {len(faults)}; alarms on twins: {alarms} of {len(twins)}")
     sys.exit(int(found < len(faults) or alarms > 0))
 
 
-def _told(path: Path, budget: float) -> Told:
+def _reported(path: Path, budget: float) -> Reported:
     report = audited(path, _PARTS, budget, "cpu", _LIMIT)
     found = [(one["code"], _lines(one), one["severity"]) for one in report.findings]
-    return Told(path, tuple(found), next(report.problems(), "") if report.json else report.stderr or report.verdict)
+    return Reported(path, tuple(found), next(report.problems(), "") if report.json else report.stderr or report.verdict)
 
 
-def _shown(told: Told) -> str:
-    return ", ".join(f"{code}:{'+'.join(map(str, lines))}" for code, lines, _ in told.findings)
+def _shown(reported: Reported) -> str:
+    return ", ".join(f"{code}:{'+'.join(map(str, lines))}" for code, lines, _ in reported.findings)
 
 
 def _lines(finding: Mapping[str, Any]) -> tuple[int, ...]:

@@ -119,11 +119,13 @@ def _differences(path: Path, text: str, said: list[dict[str, Any]]) -> Iterator[
     if audit.unread:
         return
     found = sorted((one.code, one.span.line - 1, one.message) for one in audit.findings)
-    told = sorted((one["code"], one["range"]["start"]["line"], one["message"].partition("\nhelp: ")[0]) for one in said)
+    reported = sorted(
+        (one["code"], one["range"]["start"]["line"], one["message"].partition("\nhelp: ")[0]) for one in said
+    )
     for one in found:
-        if one not in told:
+        if one not in reported:
             yield f"{path}: a check finds {one}, the server does not"
-    for one in told:
+    for one in reported:
         if one not in found:
             yield f"{path}: the server says {one}, a check does not"
 

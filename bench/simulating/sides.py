@@ -1,4 +1,4 @@
-"""Who executes the launches, each in a process of its own, and what a process told of them."""
+"""Who executes the launches, each in a process of its own, and what a process reported of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Side:
         command = (self.python, "-m", "bench.simulating.worker", self.name, case, str(self.threads))
         variables = {"TRITON_INTERPRET": "0", **search_path(self.python), **self.variables}
         ran = run(command, limit=limit, variables=variables)
-        found = told(ran.out.decode(errors="replace").splitlines())
+        found = timing_of(ran.out.decode(errors="replace").splitlines())
         if ran.code is None:
             return replace(found, failed=f"> {limit:g} s")
         if ran.code != 0:
@@ -42,7 +42,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Timing:
-    """What a process told: the `seconds` of its launches in their order, and why they are not all, if they are not.
+    """What a process reported: the `seconds` of its launches in their order, and why they are not all, if they are not.
 
     `deviation` is how far the result is from what is expected; it is no number where nothing is computed. `remark` is
     what the tool says besides.
@@ -63,7 +63,7 @@ class Timing:
         return self.seconds[1:]
 
 
-def told(lines: Iterable[str]) -> Timing:
+def timing_of(lines: Iterable[str]) -> Timing:
     """The timing that a worker's lines tell; other lines are those of the tools."""
     seconds: list[float] = []
     rest: dict[str, object] = {}

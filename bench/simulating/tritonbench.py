@@ -21,7 +21,7 @@ from statistics import median
 from types import ModuleType
 from typing import Any
 
-from bench.faults.editions import mended
+from bench.faults.editions import fixed
 from bench.faults.run import TARGET, become_cpu, import_file, run_file
 from bench.fidelity.tables import table
 from bench.simulating.tables import ratio, seconds
@@ -181,7 +181,7 @@ Outcomes = Mapping[str, Timed | Killed]
 
 def report(folder: Path, names: Sequence[str] = ()) -> str:
     """Run all files on each side, one process at a time, and tell the median of what they take. Needs minutes."""
-    files = mended(folder).chosen(list(names))
+    files = fixed(folder).chosen(list(names))
     interpreted = _outcomes(time_interpreted, files, become_interpreter)
     found = {
         option: _outcomes(partial(time_on_engine, is_checked=is_checked), files, become_engine)

@@ -141,8 +141,8 @@ def _audits(folder: Path, number: int, seconds: float, jobs: int) -> None:
                 options = ("--device", "gpu", "--budget", f"{seconds:g}", "--jobs", str(jobs), *only)
                 ran = run(tritonaudit("audit", folder / name, *options), limit=_LIMIT, variables=caches)
                 what = "timing only" if only else "whole audit"
-                told = f"{ran.wall:.1f} s, {ran.wall / count:.1f} s for each, exit code {ran.code}"
-                print(f"{what} of {count}, {state}: {told}", flush=True)
+                reported = f"{ran.wall:.1f} s, {ran.wall / count:.1f} s for each, exit code {ran.code}"
+                print(f"{what} of {count}, {state}: {reported}", flush=True)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Fix, Severity
+from tritonaudit.fixes.tuning import innermost, option_beside
 from tritonaudit.kernel.tuning import (
     LAUNCH_OPTIONS,
     OPTIONS,
@@ -18,7 +19,6 @@ from tritonaudit.kernel.tuning import (
     decorators,
 )
 from tritonaudit.kernel.tuning_keys import missing_flags
-from tritonaudit.mends.tuning import innermost, option_beside
 from tritonaudit.rule import Fixable, Hit, Rule
 
 
@@ -81,7 +81,7 @@ class AutotuneKey(Rule):
                     yield self._hit(
                         kernel,
                         value,
-                        f"`{name}` stands among the constants of this config, where its default overrides it",
+                        f"`{name}` is among the constants of this config, where its default overrides it",
                         f"pass it to `triton.Config` by name: `triton.Config({{…}}, {name}=…)`",
                         fix=option_beside(kernel.module, config, name, value),
                     )

@@ -44,7 +44,7 @@ class AutotuneMutation(Rule):
 
 
 def _protected(autotune: Autotune) -> set[str] | None:
-    """The parameters whose memory the autotuner puts back; None where that cannot be told."""
+    """The parameters whose memory the autotuner puts back; None where that is unknown."""
     found: set[str] = set()
     for argument in ("reset_to_zero", "restore_value"):
         value = autotune.arguments.get(argument)

@@ -13,7 +13,7 @@ from tritonaudit.rule import Hit, Rule
 
 class CompilerWarning(Rule):
     code, name = "TAC302", "compiler-warning"
-    summary = "The compiler warns about a kernel, where nobody looks."
+    summary = "The compiler warns about a kernel, where nobody sees it."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
 
     def check(self, kernel: CompiledKernel) -> Iterator[Hit]:

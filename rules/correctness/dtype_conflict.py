@@ -7,79 +7,85 @@ from collections.abc import Iterator
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.domains.value import dtype_parameter
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.ir.hits import Words, told
-from tritonaudit.ir.mistakes import Kind
-from tritonaudit.mends.integers import divided_down
+from tritonaudit.fixes.integers import divided_down
+from tritonaudit.ir.hits import Words, hits_of
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.queries.dot_operands import hard_coded_operands, one_way_operands
 from tritonaudit.rule import Fixable, Hit, Rule
 
 _WORDS = {
-    (Kind.OPERANDS, "float"): Words(
+    (MistakeKind.OPERANDS, "float"): Words(
         "`{symbol}` of a pointer and {right} or {left}: an offset must be an integer",
         "divide with `//`, or cast the offset with `.to(tl.int32)`",
-        mend=divided_down,
+        fix=divided_down,
     ),
-    (Kind.OPERANDS, "two pointers"): Words(
+    (MistakeKind.OPERANDS, "two pointers"): Words(
         "`{symbol}` of two pointers ({left} and {right})", "add offsets to one pointer; compare the offsets"
     ),
-    (Kind.OPERANDS, "reversed"): Words("a pointer is subtracted from {left}", "subtract the number from the pointer"),
-    (Kind.OPERANDS, "operator"): Words(
+    (MistakeKind.OPERANDS, "reversed"): Words(
+        "a pointer is subtracted from {left}", "subtract the number from the pointer"
+    ),
+    (MistakeKind.OPERANDS, "operator"): Words(
         "`{symbol}` of {left} and {right}: only `+` and `-` move a pointer", "compute the offset first, then add it"
     ),
-    (Kind.OPERANDS, "bits"): Words(
+    (MistakeKind.OPERANDS, "bits"): Words(
         "`{symbol}` of {left} and {right}: only bits of integers and conditions can be combined",
         "compare first, `(x > 0) & …`, or cast with `.to(tl.int32)`",
     ),
-    (Kind.OPERANDS, "invert"): Words("`~` of {left}", "use `-x`, or `~` on a condition"),
-    (Kind.OPERANDS, "string"): Words(
+    (MistakeKind.OPERANDS, "invert"): Words("`~` of {left}", "use `-x`, or `~` on a condition"),
+    (MistakeKind.OPERANDS, "string"): Words(
         "`{symbol}` of {left} and the string {right}", "pass the choice as a `tl.constexpr` parameter"
     ),
-    (Kind.OPERANDS, "plus"): Words("`+` before {left} does not compile", "leave it out"),
-    (Kind.OPERANDS, "minus"): Words("`-` of {left}", "negate the offset"),
-    (Kind.FLOAT_FLOOR, "*"): Words("`//` of floats ({left}) does not compile", "use `tl.floor(x / y)`"),
-    (Kind.SIGNEDNESS, "negative"): Words(
+    (MistakeKind.OPERANDS, "plus"): Words("`+` before {left} does not compile", "leave it out"),
+    (MistakeKind.OPERANDS, "minus"): Words("`-` of {left}", "negate the offset"),
+    (MistakeKind.FLOAT_FLOOR, "*"): Words("`//` of floats ({left}) does not compile", "use `tl.floor(x / y)`"),
+    (MistakeKind.SIGNEDNESS, "negative"): Words(
         "a negative number is combined with {left}, which is unsigned", "cast the value to a signed dtype"
     ),
-    (Kind.SIGNEDNESS, "*"): Words(
+    (MistakeKind.SIGNEDNESS, "*"): Words(
         "`//` or `%` of {left} and {right}, one of which is unsigned", "cast both to one signedness"
     ),
-    (Kind.MATH_DTYPE, "tl"): Words(
+    (MistakeKind.MATH_DTYPE, "tl"): Words(
         "`{name}` takes fp32 and fp64, and `{text}` is {dtype}", "cast it: `{name}({text}.to(tl.float32))`"
     ),
-    (Kind.MATH_DTYPE, "fp32"): Words("`{name}` takes only fp32, and `{text}` is {dtype}", "cast it to fp32"),
-    (Kind.MATH_DTYPE, "libdevice"): Words(
+    (MistakeKind.MATH_DTYPE, "fp32"): Words("`{name}` takes only fp32, and `{text}` is {dtype}", "cast it to fp32"),
+    (MistakeKind.MATH_DTYPE, "libdevice"): Words(
         "`{name}` takes fp32 and fp64, and `{text}` is {dtype}", "cast it: `{name}({text}.to(tl.float32))`"
     ),
-    (Kind.CAST, "bitcast"): Words(
+    (MistakeKind.CAST, "bitcast"): Words(
         "a bitcast of {type} changes its width from {before} to {after} bits", "cast to a dtype of the same width"
     ),
-    (Kind.CAST, "fp8"): Words("`{text}` casts {before} to {after}", "cast to fp32 in between"),
-    (Kind.CAST, "pointer as value"): Words(
+    (MistakeKind.CAST, "fp8"): Words("`{text}` casts {before} to {after}", "cast to fp32 in between"),
+    (MistakeKind.CAST, "pointer as value"): Words(
         "`{text}` is a pointer, and a value of {dtype} is needed", "load what it points to"
     ),
-    (Kind.CAST, "void"): Words("`{name}` is not a dtype of values", "name a dtype such as `tl.float32`"),
-    (Kind.CAST, "to pointer"): Words(
+    (MistakeKind.CAST, "void"): Words("`{name}` is not a dtype of values", "name a dtype such as `tl.float32`"),
+    (MistakeKind.CAST, "to pointer"): Words(
         "`{text}` casts {type} to a pointer", "cast to what it points to: `.to(pointer.dtype.element_ty)`"
     ),
-    (Kind.CAST, "pointer"): Words("`{text}` casts a pointer to a number", "load the value first"),
-    (Kind.CAST, "stored pointer"): Words("`{text}` is a pointer, and a value is to be stored", "load it first"),
-    (Kind.NO_VALUE, "operand"): Words("`{symbol}` of {type} in `{text}`", "give each operand a value"),
-    (Kind.NO_VALUE, "tuples"): Words("`{text}` joins a constant tuple with another tuple", "write its values out"),
-    (Kind.NO_VALUE, "*"): Words("{where} is `{text}`, {type}, and must be a value", "give a number or a block"),
-    (Kind.DTYPE_KIND, "string"): Words("{text} is a string, not a dtype", "write `tl.{name}`"),
-    (Kind.DTYPE_KIND, "library"): Words("`{text}` is not a dtype of Triton's", "write `tl.{name}`"),
-    (Kind.OUT_OF_RANGE, ""): Words(
+    (MistakeKind.CAST, "pointer"): Words("`{text}` casts a pointer to a number", "load the value first"),
+    (MistakeKind.CAST, "stored pointer"): Words("`{text}` is a pointer, and a value is to be stored", "load it first"),
+    (MistakeKind.NO_VALUE, "operand"): Words("`{symbol}` of {type} in `{text}`", "give each operand a value"),
+    (MistakeKind.NO_VALUE, "tuples"): Words(
+        "`{text}` joins a constant tuple with another tuple", "write its values out"
+    ),
+    (MistakeKind.NO_VALUE, "*"): Words("{where} is `{text}`, {type}, and must be a value", "give a number or a block"),
+    (MistakeKind.DTYPE_KIND, "string"): Words("{text} is a string, not a dtype", "write `tl.{name}`"),
+    (MistakeKind.DTYPE_KIND, "library"): Words("`{text}` is not a dtype of Triton's", "write `tl.{name}`"),
+    (MistakeKind.OUT_OF_RANGE, ""): Words(
         "{value} does not fit into {dtype}, the dtype of the other operand", "cast the operand: `.to(tl.int64)`"
     ),
-    (Kind.DOT_OPERANDS, "differ"): Words(
+    (MistakeKind.DOT_OPERANDS, "differ"): Words(
         "the operands of `tl.dot` are {left} (`{a}`) and {right} (`{b}`)", "cast one of them: `.to({a}.dtype)`"
     ),
-    (Kind.DOT_OPERANDS, "dtype"): Words("`tl.dot` does not take {dtype}", "cast the operands to fp16, bf16 or fp32"),
-    (Kind.DOT_OPERANDS, "fp64"): Words("`tl.dot` does not take fp64", "cast the operands to fp32"),
-    (Kind.DOT_ACCUMULATOR, "bf16"): Words(
+    (MistakeKind.DOT_OPERANDS, "dtype"): Words(
+        "`tl.dot` does not take {dtype}", "cast the operands to fp16, bf16 or fp32"
+    ),
+    (MistakeKind.DOT_OPERANDS, "fp64"): Words("`tl.dot` does not take fp64", "cast the operands to fp32"),
+    (MistakeKind.DOT_ACCUMULATOR, "bf16"): Words(
         "`tl.dot` does not take `out_dtype=tl.bfloat16`", "accumulate in fp32 and cast the result"
     ),
-    (Kind.DOT_ACCUMULATOR, "*"): Words(
+    (MistakeKind.DOT_ACCUMULATOR, "*"): Words(
         "the accumulator `{acc}` is {dtype}, and `tl.dot` of {operands} does not take it",
         "accumulate in fp32 (int32 for integers), and cast at the end",
     ),
@@ -93,7 +99,7 @@ class DtypeConflict(Rule):
     fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)
         if not kernel.for_vendor:
             yield from _operands(kernel)
 

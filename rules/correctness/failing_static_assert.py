@@ -6,20 +6,20 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.ir.hits import Words, told
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.hits import Words, hits_of
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
-    (Kind.STATIC_ASSERT, "*"): Words(
+    (MistakeKind.STATIC_ASSERT, "*"): Words(
         "`{text}` does not hold for the constants that the launches pass",
         "pass constants for which it holds",
     ),
-    (Kind.STATIC_ASSERT_RUNTIME, "*"): Words(
+    (MistakeKind.STATIC_ASSERT_RUNTIME, "*"): Words(
         "`{text}` is known only when the kernel runs, and `tl.static_assert` is decided when it is compiled",
         "use `tl.device_assert`, or make what it compares `tl.constexpr`",
     ),
-    (Kind.PLAIN_ASSERT, "*"): Words(
+    (MistakeKind.PLAIN_ASSERT, "*"): Words(
         "`assert {text}` does not hold for the constants that launches pass, and compiles anyway",
         "use `tl.static_assert({text})`",
         severity=Severity.WARNING,
@@ -33,4 +33,4 @@ class FailingStaticAssert(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)

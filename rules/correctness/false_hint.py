@@ -17,7 +17,7 @@ _REMEDY = {
 
 class FalseHint(Rule):
     code, name = "TAC209", "false-hint"
-    summary = "`tl.multiple_of` or `tl.max_contiguous` promises the compiler what does not hold."
+    summary = "`tl.multiple_of` or `tl.max_contiguous` makes the compiler a false promise."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

@@ -14,7 +14,7 @@ _MOST_PLACES = 8
 
 class FixedDevice(Rule):
     code, name = "TAC206", "fixed-device"
-    summary = "A wrapper makes a tensor on the current GPU, whichever GPU its caller's tensors lie on."
+    summary = "A wrapper makes a tensor on the current GPU, whichever GPU its caller's tensors are on."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

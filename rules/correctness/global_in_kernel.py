@@ -9,18 +9,18 @@ from dataclasses import replace
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, hit
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Hit, Rule
 
 _REMEDY = "make it `{name} = tl.constexpr(…)`, or pass it as a `tl.constexpr` parameter"
 
 _WORDS = {
-    (Kind.GLOBAL, "value"): Words("`{name}` is a global of the host code, which a kernel cannot read", _REMEDY),
-    (Kind.GLOBAL, "none"): Words("`{name}` is a global that is None, which a kernel cannot read", _REMEDY),
-    (Kind.GLOBAL, "annotated"): Words(
+    (MistakeKind.GLOBAL, "value"): Words("`{name}` is a global of the host code, which a kernel cannot read", _REMEDY),
+    (MistakeKind.GLOBAL, "none"): Words("`{name}` is a global that is None, which a kernel cannot read", _REMEDY),
+    (MistakeKind.GLOBAL, "annotated"): Words(
         "`{name}` is a global annotated as `tl.constexpr`, and the annotation by itself does not make it one", _REMEDY
     ),
-    (Kind.GLOBAL, "class"): Words(
+    (MistakeKind.GLOBAL, "class"): Words(
         "`{name}` is a class of the host code, whose attributes a kernel cannot read",
         "pass the value as a `tl.constexpr` parameter, or make a global `tl.constexpr(…)` of it",
     ),
@@ -33,7 +33,7 @@ class GlobalInKernel(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        """A global that the file sets once is told of there, where it is to be changed; another where it is read."""
+        """A global that the file sets once is reported there, where it is to be changed; another where it is read."""
         uses: dict[str, list[Hit]] = {}
         for mistake in kernel.mistakes:
             words = _WORDS.get((mistake.kind, mistake.what))

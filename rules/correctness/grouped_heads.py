@@ -13,7 +13,7 @@ from tritonaudit.rule import Hit, Rule
 
 class GroupedHeads(Rule):
     code, name = "TAC118", "grouped-heads"
-    summary = "A key head is the query head's remainder, and grouped heads are neighbours."
+    summary = "The key head is computed as a remainder of the query head, but grouped heads are neighbours."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, hit
-from tritonaudit.ir.mistakes import Kind, Mistake
+from tritonaudit.ir.mistakes import Mistake, MistakeKind
 from tritonaudit.rule import Hit, Rule
 
 _BUILTINS = {
@@ -21,34 +21,40 @@ _MATH = {"fabs": "abs", "sqrt": "sqrt", "exp": "exp", "log": "log", "log2": "log
          "erf": "erf", "floor": "floor", "ceil": "ceil", "exp2": "exp2"}  # fmt: skip
 
 _WORDS = {
-    (Kind.HOST_FUNCTION, "plain"): Words(
+    (MistakeKind.HOST_FUNCTION, "plain"): Words(
         "`{name}` is a plain Python function, which a kernel cannot call", "decorate it with `@triton.jit`"
     ),
-    (Kind.HOST_FUNCTION, "math"): Words("a kernel cannot call `{name}`", "compute the number on the host, and pass it"),
-    (Kind.HOST_LIBRARY, "torch"): Words(
+    (MistakeKind.HOST_FUNCTION, "math"): Words(
+        "a kernel cannot call `{name}`", "compute the number on the host, and pass it"
+    ),
+    (MistakeKind.HOST_LIBRARY, "torch"): Words(
         "`{text}` is a function of PyTorch, which a kernel cannot call", "use what `tl` has instead"
     ),
-    (Kind.HOST_LIBRARY, "numpy"): Words(
+    (MistakeKind.HOST_LIBRARY, "numpy"): Words(
         "`{text}` is a function of NumPy, which a kernel cannot call", "use what `tl` has instead"
     ),
-    (Kind.HOST_LIBRARY, "number"): Words("`{text}` makes a NumPy number, which a kernel does not accept",
+    (MistakeKind.HOST_LIBRARY, "number"): Words("`{text}` makes a NumPy number, which a kernel does not accept",
                                          "write the number itself"),
-    (Kind.CONVERSION, "int"): Words("`int(…)` of `{text}`, which is {type}", "cast it: `.to(tl.int32)`"),
-    (Kind.CONVERSION, "float"): Words("`float(…)` of `{text}`, which is {type}", "cast it: `.to(tl.float32)`"),
-    (Kind.CONVERSION, "len"): Words("`len(…)` of `{text}`, which is {type}", "use `{text}.shape[0]`"),
-    (Kind.NOT_CONSTANT_CALL, "triton.cdiv"): Words(
+    (MistakeKind.CONVERSION, "int"): Words("`int(…)` of `{text}`, which is {type}", "cast it: `.to(tl.int32)`"),
+    (MistakeKind.CONVERSION, "float"): Words("`float(…)` of `{text}`, which is {type}", "cast it: `.to(tl.float32)`"),
+    (MistakeKind.CONVERSION, "len"): Words("`len(…)` of `{text}`, which is {type}", "use `{text}.shape[0]`"),
+    (MistakeKind.NOT_CONSTANT_CALL, "triton.cdiv"): Words(
         "`triton.cdiv` in a kernel takes only constants, and `{text}` has a run-time argument", "use `tl.cdiv`"
     ),
-    (Kind.NOT_CONSTANT_CALL, "*"): Words(
+    (MistakeKind.NOT_CONSTANT_CALL, "*"): Words(
         "`{name}` in a kernel takes only constants, and `{text}` has a run-time argument",
         "compute it on the host, and pass it as a `tl.constexpr`",
     ),
-    (Kind.LAUNCH_INSIDE, "grid"): Words("`{name}` is launched inside a kernel", "call it as a function, with no grid"),
-    (Kind.LAUNCH_INSIDE, "autotuned"): Words(
+    (MistakeKind.LAUNCH_INSIDE, "grid"): Words(
+        "`{name}` is launched inside a kernel", "call it as a function, with no grid"
+    ),
+    (MistakeKind.LAUNCH_INSIDE, "autotuned"): Words(
         "`{name}` is autotuned, and a kernel cannot call it", "call a function that has only `@triton.jit`"
     ),
-    (Kind.CALL, "one"): Words("Python's `{name}` takes two or more values, and `{text}` is one", "use `tl.{name}`"),
-    (Kind.CALL, "prefix"): Words(
+    (MistakeKind.CALL, "one"): Words(
+        "Python's `{name}` takes two or more values, and `{text}` is one", "use `tl.{name}`"
+    ),
+    (MistakeKind.CALL, "prefix"): Words(
         "the first argument of `{name}` must be a string, not `{text}`", 'begin with one: `{name}("x", {text})`'
     ),
 }  # fmt: skip
@@ -68,10 +74,10 @@ class HostCallInKernel(Rule):
 
 def _special(mistake: Mistake) -> Words | None:
     name = str(mistake.words.get("name"))
-    if mistake.kind is Kind.PYTHON_BUILTIN:
+    if mistake.kind is MistakeKind.PYTHON_BUILTIN:
         remedy = _BUILTINS.get(name, "use what `tl` has instead")
         return Words("`{name}` is a Python function, which kernels do not have", remedy)
-    if mistake.kind is Kind.HOST_MATH:
+    if mistake.kind is MistakeKind.HOST_MATH:
         remedy = f"use `tl.{_MATH[name]}`" if name in _MATH else f"use `libdevice.{name}`"
         return Words("`{text}` calls Python's `math` with a value of the kernel", remedy)
     return None

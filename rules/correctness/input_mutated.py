@@ -14,7 +14,7 @@ _REMEDY = "write to a tensor of the wrapper's own, or name the argument in the s
 
 class InputMutated(Rule):
     code, name = "TAC405", "input-mutated"
-    summary = "A call changes a tensor that it is given and does not say so."
+    summary = "A call silently changes a tensor that it is given."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     symptoms = (Symptom.INPUT_CHANGED,)
 

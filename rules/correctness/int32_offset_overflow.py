@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tritonaudit.domains.affine import LOADED, Affine, Kind
+from tritonaudit.domains.affine import LOADED, Affine, AtomKind
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Place, Severity
-from tritonaudit.ir.mistakes import Kind as Mistaken
-from tritonaudit.ir.mistakes import Mistake
+from tritonaudit.ir.mistakes import Mistake, MistakeKind
 from tritonaudit.queries.narrow_offsets import Cause, NarrowOffset, narrow_offsets
 from tritonaudit.rule import Hit, Rule
 
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
     from libcst import CSTNode
 
 _REMEDIES = {
-    Kind.PID: "widen the program id before it is multiplied: `tl.program_id(…).to(tl.int64)`",
-    Kind.LOOP: "widen the loop's variable before it is multiplied: `.to(tl.int64)`",
+    AtomKind.PID: "widen the program id before it is multiplied: `tl.program_id(…).to(tl.int64)`",
+    AtomKind.LOOP: "widen the loop's variable before it is multiplied: `.to(tl.int64)`",
 }
 _OF_LOADED = "widen what is loaded before it is multiplied: `tl.load(…).to(tl.int64)`"
 _OF_OTHERS = "widen a factor before the multiplication: `.to(tl.int64)`"
@@ -33,9 +32,9 @@ class Int32OffsetOverflow(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        told = {_line(mistake) for mistake in kernel.mistakes if mistake.kind is Mistaken.LATE_WIDENING}
+        reported = {_line(mistake) for mistake in kernel.mistakes if mistake.kind is MistakeKind.LATE_WIDENING}
         for found in narrow_offsets(kernel):
-            if told and kernel.tree.span(found.product.node).line in told:
+            if reported and kernel.tree.span(found.product.node).line in reported:
                 continue  # TAC132 has it, and a fix
             yield Hit(
                 found.place,
@@ -76,7 +75,7 @@ def _shown(found: NarrowOffset) -> str:
         return str(Affine({found.term: found.factor}))
     steps = set() if found.index.step is None else set(found.index.step.atoms())
     multiplied = tuple(atom for atom in found.rest if atom not in steps) or found.rest
-    is_named = found.index.kind is Kind.PID or found.index.stop is not None
+    is_named = found.index.kind is AtomKind.PID or found.index.stop is not None
     return f"{found.index.spelled if is_named else 'index'} * {Affine({multiplied: found.factor})}"
 
 

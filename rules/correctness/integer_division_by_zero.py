@@ -14,7 +14,7 @@ _REMEDY = "guard the divisor, `tl.maximum(count, 1)`, or load it with `other=1`"
 
 class IntegerDivisionByZero(Rule):
     code, name = "TAC408", "integer-division-by-zero"
-    summary = "An integer is divided by zero, of which the result is undefined."
+    summary = "An integer is divided by zero, and the result is undefined."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     symptoms = (Symptom.DIVISION_BY_ZERO,)
 

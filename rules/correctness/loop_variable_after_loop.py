@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.ir.hits import Words, told
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.hits import Words, hits_of
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
-    (Kind.LOOP_VARIABLE, "*"): Words(
+    (MistakeKind.LOOP_VARIABLE, "*"): Words(
         "`{name}` is the variable of the loop in line {line}; after the loop its value is undefined, not the last one",
         "count in a variable of your own, `last = {name}` set before the loop and in it, or compute it from the bounds",
     ),
@@ -24,4 +24,4 @@ class LoopVariableAfterLoop(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)

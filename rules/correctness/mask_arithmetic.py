@@ -6,23 +6,23 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.ir.hits import Words, told
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.hits import Words, hits_of
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
-    (Kind.MASK_ARITHMETIC, "+"): Words(
+    (MistakeKind.MASK_ARITHMETIC, "+"): Words(
         "`{text}` adds two conditions in one bit: 1 + 1 is 0",
         "cast one of them to count, `.to(tl.int32)`, or join them with `|`",
     ),
-    (Kind.MASK_ARITHMETIC, "-"): Words(
+    (MistakeKind.MASK_ARITHMETIC, "-"): Words(
         "`{text}` subtracts conditions in one bit: 0 - 1 is 1",
         "cast one of them, `.to(tl.int32)`, or write `a & ~b`",
     ),
-    (Kind.MASK_ARITHMETIC, "minus"): Words(
+    (MistakeKind.MASK_ARITHMETIC, "minus"): Words(
         "`{text}` negates a condition in one bit, which changes nothing: -1 is 1", "cast it first: `-(…).to(tl.int32)`"
     ),
-    (Kind.PRECEDENCE, "*"): Words(
+    (MistakeKind.PRECEDENCE, "*"): Words(
         "`&` and `|` bind more tightly than comparisons: `{text}` compares with `{part}`, and chains the comparisons",
         "put each comparison in parentheses: `(a > b) & (c < d)`",
     ),
@@ -35,4 +35,4 @@ class MaskArithmetic(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)

@@ -5,45 +5,45 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tritonaudit.domains.affine import Kind
+from tritonaudit.domains.affine import AtomKind
 from tritonaudit.domains.facts import KernelFlow, ShapeUse
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, also
-from tritonaudit.ir.mistakes import Kind as Mistaken
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Fixable, Hit, Rule
 
 _WORDS = {
-    (Mistaken.NEEDS_CONSTANT, "parameter"): Words(
+    (MistakeKind.NEEDS_CONSTANT, "parameter"): Words(
         "`{text}` is a run-time argument, and `{where}` needs a compile-time constant",
         "annotate it, `{text}: tl.constexpr`",
     ),
-    (Mistaken.NEEDS_CONSTANT, "assigned"): Words(
+    (MistakeKind.NEEDS_CONSTANT, "assigned"): Words(
         "`{text}` was set by a plain assignment, which makes a tensor of a constexpr; "
         "`{where}` needs a compile-time constant",
         "annotate the assignment: `{text}: tl.constexpr = …`",
     ),
-    (Mistaken.NEEDS_CONSTANT, "expression"): Words(
+    (MistakeKind.NEEDS_CONSTANT, "expression"): Words(
         "`{text}` is known only when the kernel runs, and `{where}` needs a compile-time constant",
         "compute it from `tl.constexpr` parameters",
     ),
-    (Mistaken.NEEDS_CONSTANT, "hint"): Words(
+    (MistakeKind.NEEDS_CONSTANT, "hint"): Words(
         "`{text}` is known only when the kernel runs, and `{where}` needs a compile-time constant", "write a number"
     ),
-    (Mistaken.NEEDS_CONSTANT, "static_range"): Words(
+    (MistakeKind.NEEDS_CONSTANT, "static_range"): Words(
         "`{text}` is a run-time value, and `tl.static_range` needs a compile-time constant",
         "loop with `range`, or make it `tl.constexpr`",
     ),
-    (Mistaken.NEEDS_CONSTANT, "static_range parameter"): Words(
+    (MistakeKind.NEEDS_CONSTANT, "static_range parameter"): Words(
         "`{text}` is a run-time value, and `tl.static_range` needs a compile-time constant",
         "loop with `range`, or make it `tl.constexpr`",
     ),
-    (Mistaken.CONSTANT_AGAIN, "*"): Words(
-        "`{name}` has a value already, and a `tl.constexpr` is set once", "give the constant a name of its own"
+    (MistakeKind.CONSTANT_AGAIN, "*"): Words(
+        "`{name}` has a value already, and a `tl.constexpr` is set once", "give the constant its own name"
     ),
-    (Mistaken.CONSTANT_IN_LOOP, "*"): Words(
+    (MistakeKind.CONSTANT_IN_LOOP, "*"): Words(
         "the constant `{name}` is set again in a loop", "copy it to a variable before the loop, and set that"
     ),
-    (Mistaken.ARGUMENT_IS_ONE, "*"): Words(
+    (MistakeKind.ARGUMENT_IS_ONE, "*"): Words(
         "the argument `{name}` is set again in a loop, and a launch passes 1 for it, which Triton makes a constant",
         "copy it to a variable before the loop, or name it in `do_not_specialize`",
     ),
@@ -65,14 +65,14 @@ class MissingConstexpr(Rule):
                 yield hit
 
     def _hit(self, kernel: KernelFlow, use: ShapeUse) -> Hit | None:
-        from tritonaudit.mends.constexprs import constexpr_assignment, constexpr_parameter
+        from tritonaudit.fixes.constexprs import constexpr_assignment, constexpr_parameter
 
         affine = use.value.affine
         if affine is None:
             return None
         atoms = {atom for atom in affine.atoms_inside() if not atom.inner}
-        runtime = sorted(atom.name for atom in atoms if atom.kind is Kind.PARAM)
-        if runtime and all(atom.kind in (Kind.PARAM, Kind.CONSTEXPR) for atom in atoms):
+        runtime = sorted(atom.name for atom in atoms if atom.kind is AtomKind.PARAM)
+        if runtime and all(atom.kind in (AtomKind.PARAM, AtomKind.CONSTEXPR) for atom in atoms):
             return Hit(
                 use.node,
                 f"`{runtime[0]}` is a run-time argument, and `{use.where}` needs a compile-time constant",
@@ -81,7 +81,11 @@ class MissingConstexpr(Rule):
                 fix=constexpr_parameter(kernel, runtime[0]),
             )
         text = kernel.tree.code(use.node)
-        if all(atom.kind is Kind.CONSTEXPR for atom in atoms) and text.isidentifier() and not _announced(kernel, text):
+        if (
+            all(atom.kind is AtomKind.CONSTEXPR for atom in atoms)
+            and text.isidentifier()
+            and not _announced(kernel, text)
+        ):
             return Hit(
                 use.node,
                 f"`{text}` was set by a plain assignment, which makes a tensor of a constexpr; "

@@ -22,7 +22,7 @@ class NoBackward(Rule):
         for found in fallbacks(kernel.module, launches):
             yield Hit(
                 kernel.place(found.answer),
-                "this takes the kernel's place whatever goes wrong, and nothing says so: a kernel that no longer"
+                "this silently replaces the kernel whenever anything goes wrong: a kernel that no longer"
                 " compiles, or fails on some input, shows only in the time it takes",
                 remedy="catch only what is expected, or warn with the exception before falling back",
                 related=((kernel.place(found.launch), "the launch whose failures are hidden"),),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.affine import Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Arange, KernelFlow
 from tritonaudit.domains.value import Less
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, also
-from tritonaudit.ir.mistakes import Kind as Mistaken
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.kernel.launch import Origin, Size
 from tritonaudit.queries.admits import admits
 from tritonaudit.queries.answer import Refuted, Unknown
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
 
 
 _WORDS = {
-    (Mistaken.ARANGE, "kind"): Words(
+    (MistakeKind.ARANGE, "kind"): Words(
         "the bound `{text}` of this `tl.arange` is {value}, and a bound must be a whole constant", "divide with `//`"
     ),
-    (Mistaken.ARANGE, "negative"): Words(
+    (MistakeKind.ARANGE, "negative"): Words(
         "this `tl.arange` starts at {start}, and a negative start does not compile",
         "start at 0 and subtract: `tl.arange(0, {length}) - …`",
     ),
-    (Mistaken.ARANGE, "empty"): Words("the end of this `tl.arange` is not greater than its start", "raise the end"),
-    (Mistaken.ARANGE, "length"): Words(
+    (MistakeKind.ARANGE, "empty"): Words("the end of this `tl.arange` is not greater than its start", "raise the end"),
+    (MistakeKind.ARANGE, "length"): Words(
         "the length of this `tl.arange` is {length}, which is not a power of two",
         "use a length of {wider} and mask the lanes from {length} on",
     ),
-    (Mistaken.BLOCK_SHAPE, "size"): Words(
+    (MistakeKind.BLOCK_SHAPE, "size"): Words(
         "a dimension of this block is {size}, which is not a power of two", "use {wider} and mask what is past {size}"
     ),
-    (Mistaken.BLOCK_SHAPE, "dtype"): Words(
+    (MistakeKind.BLOCK_SHAPE, "dtype"): Words(
         "`{text}` is a dtype, and `{where}` takes the sizes of a block", "give a whole constant"
     ),
-    (Mistaken.BLOCK_SHAPE, "float"): Words("a dimension of this block, `{text}`, is {size}", "divide with `//`"),
-    (Mistaken.NOT_A_SHAPE, "*"): Words(
+    (MistakeKind.BLOCK_SHAPE, "float"): Words("a dimension of this block, `{text}`, is {size}", "divide with `//`"),
+    (MistakeKind.NOT_A_SHAPE, "*"): Words(
         "the shape of `{where}` is `{text}`, and must be a tuple or list", "write `({text},)`, with the comma"
     ),
-    (Mistaken.TOO_LARGE, "*"): Words(
+    (MistakeKind.TOO_LARGE, "*"): Words(
         "this block has {count} elements, shape {shape}, and Triton allows {limit}", "use smaller blocks in a loop"
     ),
 }
@@ -106,7 +106,7 @@ class NonPowerOf2Arange(Rule):
     def _launched(self, kernel: KernelFlow, arange: Arange, length: Affine, reported: set[str]) -> Hit | None:
         """A length that is a constexpr parameter, times a number: what do launches and configs pass for it?"""
         (product, factor), *rest = length.terms.items()
-        if rest or len(product) != 1 or product[0].kind is not Kind.CONSTEXPR or product[0].name in reported:
+        if rest or len(product) != 1 or product[0].kind is not AtomKind.CONSTEXPR or product[0].name in reported:
             return None
         node, parameter, weak = arange.node, product[0].name, None
         for size in (*kernel.launches.sizes(parameter), *sizes_passed(kernel, parameter)):
@@ -152,7 +152,7 @@ class NonPowerOf2Arange(Rule):
     def _host_hit(
         self, kernel: KernelFlow, node: CSTNode, message: str, parameter: Atom, size: Size, confidence: Confidence
     ) -> Hit:
-        from tritonaudit.mends.sizes import rounded_up
+        from tritonaudit.fixes.sizes import rounded_up
 
         return Hit(
             node,

@@ -9,7 +9,7 @@ from tritonaudit.rule import Hit, Rule
 from tritonaudit.suites import sentences
 from tritonaudit.suites.facts import RunKernel, Symptom
 
-_REMEDY = "give each program a place of its own by `tl.program_id`, and combine what they have in a fixed order"
+_REMEDY = "give each program its own place by `tl.program_id`, and combine what they have in a fixed order"
 
 
 class Nondeterministic(Rule):

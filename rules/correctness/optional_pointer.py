@@ -20,7 +20,7 @@ class OptionalPointer(Rule):
             name, flag = found.parameter, found.flag
             yield Hit(
                 found.where,
-                f"`{name}` may be None, which is what `{flag}` tells, and it is used here whatever `{flag}` is: with "
+                f"`{name}` may be None, which `{flag}` says, and it is used here regardless of `{flag}`: with "
                 "None the kernel does not compile",
                 remedy=f"use it under `if {flag}:`",
             )

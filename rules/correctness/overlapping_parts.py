@@ -12,7 +12,7 @@ from tritonaudit.rule import Hit, Rule
 
 class OverlappingParts(Rule):
     code, name = "TAC116", "overlapping-parts"
-    summary = "The parts of a buffer lie as far apart as one sequence is long, and hold several sequences."
+    summary = "The parts of a buffer are one sequence apart, but hold several sequences."
     severity, confidence, since = Severity.ERROR, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

@@ -18,7 +18,7 @@ class PointerAsInt(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for found in foreign_arguments(kernel.module, kernel.function, kernel.launches.launches):
-            message, remedy = _told(found)
+            message, remedy = _reported(found)
             where = kernel.place(found.node)
             made = kernel.place(found.made)
             related = () if found.made is found.node else ((made, "where it is made"),)
@@ -26,7 +26,7 @@ class PointerAsInt(Rule):
             yield Hit(where, message, remedy, confidence=None if is_sure else Confidence.MEDIUM, related=related)
 
 
-def _told(found: ForeignArgument) -> tuple[str, str]:
+def _reported(found: ForeignArgument) -> tuple[str, str]:
     text = ast.unparse(found.node)
     if found.what is Foreign.ADDRESS:
         assert isinstance(found.made, ast.Call)
@@ -39,6 +39,6 @@ def _told(found: ForeignArgument) -> tuple[str, str]:
             f"annotate `{found.parameter}: tl.constexpr` and pass a dtype of `tl`",
         )
     return (
-        f"`{text}` is a CPU tensor, because nothing says otherwise where it is made: no kernel on a GPU can read it",
+        f"`{text}` is a CPU tensor, since it is made without a device: no kernel on a GPU can read it",
         "make it with the `device=` of the other tensors",
     )

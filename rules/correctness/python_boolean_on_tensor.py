@@ -8,8 +8,8 @@ from typing import Any
 
 from tritonaudit.domains.facts import BooleanUse, KernelFlow
 from tritonaudit.finding import Confidence, Elsewhere, Extent, Fix, Severity, Span
-from tritonaudit.ir.hits import Words, told
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.hits import Words, hits_of
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Fixable, Hit, Rule
 from tritonaudit.source.outline import span_of
 
@@ -26,33 +26,37 @@ _MESSAGES = {
 
 
 _WORDS = {
-    (Kind.BLOCK_CONDITION, "if"): Words(
+    (MistakeKind.BLOCK_CONDITION, "if"): Words(
         "the condition `{text}` is a block, and an `if` takes one truth value",
         "choose lanes with `tl.where` or a mask, or reduce the block: `tl.max(mask.to(tl.int32), 0) != 0`",
     ),
-    (Kind.BLOCK_CONDITION, "one"): Words(
+    (MistakeKind.BLOCK_CONDITION, "one"): Words(
         "the condition `{text}` is a block, and an `if` takes one truth value", "reduce it: `tl.max(…, 0)`"
     ),
-    (Kind.BLOCK_CONDITION, "while"): Words(
+    (MistakeKind.BLOCK_CONDITION, "while"): Words(
         "the condition `{text}` is a block, and a `while` takes one truth value",
         "reduce it: `while tl.max(mask.to(tl.int32), 0) != 0`",
     ),
-    (Kind.BLOCK_CONDITION, "ternary"): Words(
+    (MistakeKind.BLOCK_CONDITION, "ternary"): Words(
         "the condition `{text}` is a block, and a conditional expression takes one truth value",
         "use `tl.where(condition, a, b)`",
     ),
-    (Kind.BOOLEAN_OF_NUMBERS, "*"): Words("`{text}` combines {type}, which is not a condition", "compare it: `x != 0`"),
-    (Kind.LONG_CHAIN, "comparison"): Words(
+    (MistakeKind.BOOLEAN_OF_NUMBERS, "*"): Words(
+        "`{text}` combines {type}, which is not a condition", "compare it: `x != 0`"
+    ),
+    (MistakeKind.LONG_CHAIN, "comparison"): Words(
         "the chained comparison `{text}` does not compile", "write `(a < b) & (b < c)`"
     ),
-    (Kind.LONG_CHAIN, "precedence"): Words(
+    (MistakeKind.LONG_CHAIN, "precedence"): Words(
         "`&` binds more tightly than comparisons, so that `{part}` makes a chain of them, which does not compile",
         "put each comparison in parentheses: `(a > b) & (c < d)`",
     ),
-    (Kind.LONG_CHAIN, "*"): Words(
+    (MistakeKind.LONG_CHAIN, "*"): Words(
         "three operands in one chain of `{operator}` do not compile", "put two of them in parentheses"
     ),
-    (Kind.NONE_EQUALS, "*"): Words("`{text}` compares a value with None, which does not compile", "write `is None`"),
+    (MistakeKind.NONE_EQUALS, "*"): Words(
+        "`{text}` compares a value with None, which does not compile", "write `is None`"
+    ),
 }
 
 
@@ -65,14 +69,14 @@ class PythonBooleanOnTensor(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         conditions = set(_conditions(kernel))
-        hits = tuple(told(kernel, _WORDS))
+        hits = tuple(hits_of(kernel, _WORDS))
         uses = {kernel.tree.span(use.node): use for use in (kernel.booleans if hits else ())}
         rejected: set[Span] = set()
         for hit in hits:
             span = _span(kernel, hit)
             rejected.add(span)
-            is_mended = span in uses and span not in conditions
-            yield replace(hit, severity=Severity.ERROR, fix=_fix(kernel, uses[span]) if is_mended else None)
+            is_fixable = span in uses and span not in conditions
+            yield replace(hit, severity=Severity.ERROR, fix=_fix(kernel, uses[span]) if is_fixable else None)
         yield from (hit for hit in self._deprecated(kernel) if not rejected or _span(kernel, hit) not in rejected)
 
     def _deprecated(self, kernel: KernelFlow) -> Iterator[Hit]:
@@ -97,12 +101,12 @@ def _span(kernel: KernelFlow, hit: Hit) -> Span:
 def _conditions(kernel: KernelFlow) -> Iterator[Span]:
     """Those that are blocks: another operator between its operands makes no truth value of one."""
     for mistake in kernel.mistakes:
-        if mistake.kind is Kind.BLOCK_CONDITION:
+        if mistake.kind is MistakeKind.BLOCK_CONDITION:
             node: Any = mistake.node
             yield span_of(node, kernel.module.lines)
 
 
 def _fix(kernel: KernelFlow, use: BooleanUse) -> Fix | None:
-    from tritonaudit.mends.booleans import lane_by_lane
+    from tritonaudit.fixes.booleans import lane_by_lane
 
     return lane_by_lane(kernel.tree, use)

@@ -52,6 +52,6 @@ def _overwrite(kernel: KernelFlow, found: Overwrite) -> Hit:
     return Hit(
         kernel.place(address) if is_made_apart and address is not None else found.store.node,
         f"each of {axis} has the same place in `{found.parameter}` and {harm}",
-        remedy="give each program a place of its own and add them up, or use `tl.atomic_add`",
+        remedy="give each program its own place and add them up, or use `tl.atomic_add`",
         related=((found.store.node, "it is stored to here"), counted) if is_made_apart else (counted,),
     )

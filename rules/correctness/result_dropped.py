@@ -6,25 +6,25 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.ir.hits import Words, told
-from tritonaudit.ir.mistakes import Kind
-from tritonaudit.mends.assignments import assigned_back
+from tritonaudit.fixes.assignments import assigned_back
+from tritonaudit.ir.hits import Words, hits_of
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Fixable, Hit, Rule
 
 _WORDS = {
-    (Kind.DOT_DROPPED, "acc"): Words(
+    (MistakeKind.DOT_DROPPED, "acc"): Words(
         "the result of `tl.dot` is dropped: it does not add to `{acc}` in place, and nothing is computed",
         "assign it: `{acc} = tl.dot(…, {acc})`",
     ),
-    (Kind.DOT_DROPPED, "dot"): Words(
+    (MistakeKind.DOT_DROPPED, "dot"): Words(
         "the result of `tl.dot` is dropped, and nothing is computed", "assign it: `acc += tl.dot(…)`"
     ),
-    (Kind.RESULT_DROPPED, "silent"): Words(
+    (MistakeKind.RESULT_DROPPED, "silent"): Words(
         "`tl.advance` returns the new pointer, and the result is dropped: every round loads the same block",
         "write `{pointer} = tl.advance({pointer}, …)`",
-        mend=assigned_back,
+        fix=assigned_back,
     ),
-    (Kind.LOOP_KEYWORD, "ignored"): Words(
+    (MistakeKind.LOOP_KEYWORD, "ignored"): Words(
         "Python's `range` silently ignores `{name}` in a kernel",
         "loop over `tl.range`, which takes it",
         severity=Severity.WARNING,
@@ -39,4 +39,4 @@ class ResultDropped(Rule):
     fixable = Fixable.SAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)

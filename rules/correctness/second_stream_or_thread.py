@@ -14,7 +14,7 @@ _REMEDY = "do the work in the call, on the current stream, and wait for threads 
 
 class SecondStreamOrThread(Rule):
     code, name = "TAC415", "second-stream-or-thread"
-    summary = "Something goes on beside the call: a thread, or a stream that nobody waits for."
+    summary = "Something runs beside the call: a thread, or a stream that nobody waits for."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     symptoms = (Symptom.THREAD,)
 

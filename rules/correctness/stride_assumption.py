@@ -46,7 +46,7 @@ def _other(kernel: KernelFlow, found: Misaddressed) -> Hit:
             confidence=Confidence.LOW,
             related=tuple(related),
         )
-    made = [] if found.made is None else [(kernel.place(found.made), "it is made here, with strides of its own")]
+    made = [] if found.made is None else [(kernel.place(found.made), "it is made here, with its own strides")]
     return Hit(
         _place(kernel, found),
         f"the kernel addresses `{name}` by the strides of `{found.owner}`, which reach past the end of the new "

@@ -6,45 +6,45 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.ir.hits import Words, told
-from tritonaudit.ir.mistakes import Kind
-from tritonaudit.mends.assignments import begun_as_float
-from tritonaudit.mends.integers import divided_down_bound
+from tritonaudit.fixes.assignments import begun_as_float
+from tritonaudit.fixes.integers import divided_down_bound
+from tritonaudit.ir.hits import Words, hits_of
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Fixable, Hit, Rule
 
 _WORDS = {
-    (Kind.LOOP_TYPE, "*"): Words(
+    (MistakeKind.LOOP_TYPE, "*"): Words(
         "`{name}` is {before} before the loop and {after} after a round; a loop must keep its variables' types",
         "give `{name}` its later type before the loop (`0.0`, `tl.zeros(…)`, `.to(…)`), or cast what is assigned",
-        mend=begun_as_float,
+        fix=begun_as_float,
     ),
-    (Kind.BRANCH_TYPES, "redefined"): Words(
+    (MistakeKind.BRANCH_TYPES, "redefined"): Words(
         "`{name}` is {before} before the `if` and {after} inside it; a branch must keep its variables' types",
         "cast the value in the branch, or give `{name}` that type before it",
     ),
-    (Kind.BRANCH_TYPES, "arms"): Words(
+    (MistakeKind.BRANCH_TYPES, "arms"): Words(
         "`{name}` is {before} in one arm of the `if` and {after} in the other",
         "cast one of them, so that both arms give `{name}` one type",
     ),
-    (Kind.TERNARY_TYPES, "*"): Words(
+    (MistakeKind.TERNARY_TYPES, "*"): Words(
         "one arm of this conditional expression is {before}, the other {after}",
         "give both arms one type (`1.0 if … else 0.0`), or choose lanes with `tl.where`",
     ),
-    (Kind.RETURN_TYPES, "*"): Words(
+    (MistakeKind.RETURN_TYPES, "*"): Words(
         "`{name}` returns {before} in one place and {after} here",
         "cast one of them, so that every `return` has one type",
     ),
-    (Kind.LOOP_BOUND, "dtype"): Words(
+    (MistakeKind.LOOP_BOUND, "dtype"): Words(
         "the loop's bound `{text}` is {type}, not an integer",
         "divide with `//`, or cast it with `.to(tl.int32)`",
-        mend=divided_down_bound,
+        fix=divided_down_bound,
     ),
-    (Kind.LOOP_BOUND, "constant"): Words(
+    (MistakeKind.LOOP_BOUND, "constant"): Words(
         "the loop's bound `{text}` is {value}, not an integer",
         "divide with `//`, or convert it with `int(…)`",
-        mend=divided_down_bound,
+        fix=divided_down_bound,
     ),
-    (Kind.LOOP_BOUND, "block"): Words(
+    (MistakeKind.LOOP_BOUND, "block"): Words(
         "the loop's bound `{text}` is {type}, not one number", "reduce it, `tl.max({text}, 0)`, or loop to the largest"
     ),
 }
@@ -57,4 +57,4 @@ class TypeChanges(Rule):
     fixable = Fixable.EITHER
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)

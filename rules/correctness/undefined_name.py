@@ -6,25 +6,25 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.ir.hits import Words, told
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.hits import Words, hits_of
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.kernel.flagged_names import FlaggedName, flagged_names
 from tritonaudit.rule import Hit, Rule
 
 _WORDS = {
-    (Kind.UNDEFINED, "*"): Words(
+    (MistakeKind.UNDEFINED, "*"): Words(
         "`{name}` is not defined, in the kernel or in its file",
         "define it, pass it as a parameter, or correct its name",
     ),
-    (Kind.ONE_PATH, "if"): Words(
+    (MistakeKind.ONE_PATH, "if"): Words(
         "`{name}` is set only where the condition in line {line} holds; it has no value after the `if`",
         "set `{name}` before the `if`, with the type that it has inside",
     ),
-    (Kind.ONE_PATH, "else"): Words(
+    (MistakeKind.ONE_PATH, "else"): Words(
         "`{name}` is set only in the `else` of line {line}; it has no value after it",
         "set `{name}` before the `if`, with the type that it has inside",
     ),
-    (Kind.ONE_PATH, "loop"): Words(
+    (MistakeKind.ONE_PATH, "loop"): Words(
         "`{name}` is set first inside the loop in line {line}; it has no value after the loop",
         "set `{name}` before the loop, with the type that it has inside",
     ),
@@ -37,7 +37,7 @@ class UndefinedName(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        yield from told(kernel, _WORDS)
+        yield from hits_of(kernel, _WORDS)
         if not kernel.for_vendor:
             for found in flagged_names(kernel.module, kernel.function, kernel.launches):
                 yield _unset_without(kernel, found)

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from tritonaudit.api.facts import ApiFacts
 from tritonaudit.api.hits import hits
-from tritonaudit.api.problems import Kind
+from tritonaudit.api.problems import ProblemKind
 from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.rule import Fixable, Hit, Rule
 
-_KINDS = (Kind.UNKNOWN, Kind.NOT_YET, Kind.TOO_MANY, Kind.MISSING, Kind.BY_PATH)
+_KINDS = (ProblemKind.UNKNOWN, ProblemKind.NOT_YET, ProblemKind.TOO_MANY, ProblemKind.MISSING, ProblemKind.BY_PATH)
 
 
 class UnknownApi(Rule):

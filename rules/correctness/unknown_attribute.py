@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Extent, Severity
 from tritonaudit.ir.hits import Words, hit
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.rule import Hit, Rule
 
 _TENSOR = Words("a block has no attribute `{name}`", "use a function of `tl` in its place")
@@ -44,7 +44,7 @@ class UnknownAttribute(Rule):
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for mistake in kernel.mistakes:
-            if mistake.kind is not Kind.ATTRIBUTE:
+            if mistake.kind is not MistakeKind.ATTRIBUTE:
                 continue
             name = str(mistake.words["name"])
             words = _WORDS.get(mistake.what, _TENSOR)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.ir.hits import Words, also
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.queries.syntax import Construct, constructs
 from tritonaudit.rule import Hit, Rule
 
@@ -51,7 +51,7 @@ _SUPPORT = {
     Construct.YIELD: _Support("`yield`", "store the values"),
     Construct.AWAIT: _Support("`await`", "leave it out"),
     Construct.MATCH: _Support("`match`", "use `if` and `elif`"),
-    Construct.WALRUS: _Support("`:=`", "assign in a statement of its own", since=(3, 8), accepted=True),
+    Construct.WALRUS: _Support("`:=`", "assign in a separate statement", since=(3, 8), accepted=True),
 }
 
 _FSTRING = Words(
@@ -61,58 +61,80 @@ _FSTRING = Words(
 )
 
 _WORDS = {
-    (Kind.LOOP_OVER, ""): Words(
+    (MistakeKind.LOOP_OVER, ""): Words(
         "a loop runs over `{text}`, and only `range`, `tl.range` and `tl.static_range` can be looped over",
         "count with `tl.static_range`, and pick the values by `if`",
     ),
-    (Kind.LOOP_OVER, "comprehension"): Words(
+    (MistakeKind.LOOP_OVER, "comprehension"): Words(
         "`{text}` runs over a `range`, and a comprehension takes only tuples", "write its values out"
     ),
-    (Kind.LOOP_CONSTANT, "*"): Words(
+    (MistakeKind.LOOP_CONSTANT, "*"): Words(
         "`while {text}` has a constant condition, which does not compile", "compare values that change in the loop"
     ),
-    (Kind.LOOP_NUMBER, "*"): Words("`while {text}` has a number as its condition", "compare it: `{text} != 0`"),
-    (Kind.KERNEL_RETURNS, "*"): Words("a kernel that is launched returns `{text}`", "store it, and return nothing"),
-    (Kind.BOTH_RETURN, "*"): Words("a `return` in both arms of an `if`", "return after the `if`"),
-    (Kind.RETURN_IN_ONE, "crash"): Words("`{name}` returns a value on one path only", "return one on every path"),
-    (Kind.RECURSION, "early"): Words("`{name}` calls itself", "write a loop"),
-    (Kind.RECURSION, "runtime"): Words(
+    (MistakeKind.LOOP_NUMBER, "*"): Words("`while {text}` has a number as its condition", "compare it: `{text} != 0`"),
+    (MistakeKind.KERNEL_RETURNS, "*"): Words(
+        "a kernel that is launched returns `{text}`", "store it, and return nothing"
+    ),
+    (MistakeKind.BOTH_RETURN, "*"): Words("a `return` in both arms of an `if`", "return after the `if`"),
+    (MistakeKind.RETURN_IN_ONE, "crash"): Words(
+        "`{name}` returns a value on one path only", "return one on every path"
+    ),
+    (MistakeKind.RECURSION, "early"): Words("`{name}` calls itself", "write a loop"),
+    (MistakeKind.RECURSION, "runtime"): Words(
         "`{name}` calls itself depending on run-time values, so that nothing ends it at compile time", "write a loop"
     ),
-    (Kind.RECURSION, "endless"): Words(
+    (MistakeKind.RECURSION, "endless"): Words(
         "`{name}` calls itself without an end: what follows `if …: return` is compiled anyway",
         "put the rest under an `else`",
     ),
-    (Kind.CONDITION_KIND, "*"): Words(
+    (MistakeKind.CONDITION_KIND, "*"): Words(
         "the condition `{text}` is the constant {value}, and a constant condition must be a truth value, int or None",
         "compare it: `{text} != 0`, `{text} == …`",
     ),
-    (Kind.STRING, "*"): Words("a string is assigned to a name", "pass it as a `tl.constexpr` parameter"),
-    (Kind.FSTRING, "*"): _FSTRING,
-    (Kind.FSTRING, "printed"): replace(_FSTRING, confidence=Confidence.LOW),  # a flag for the interpreter
-    (Kind.NO_NUMBER, "*"): Words("{text} is not a number that a kernel knows", "use a float or an int"),
-    (Kind.POWER, "*"): Words("`{text}`: values of a kernel have no `**`", "multiply, or use `tl.exp2(y * tl.log2(x))`"),
-    (Kind.MATMUL, "*"): Words("kernels have no `@`", "use `tl.dot`"),
-    (Kind.MEMBERSHIP, "*"): Words("`{text}`: kernels have no `in`", "compare one by one: `(x == 1) or (x == 2)`"),
-    (Kind.SET_ITEM, "*"): Words(
+    (MistakeKind.STRING, "*"): Words("a string is assigned to a name", "pass it as a `tl.constexpr` parameter"),
+    (MistakeKind.FSTRING, "*"): _FSTRING,
+    (MistakeKind.FSTRING, "printed"): replace(_FSTRING, confidence=Confidence.LOW),  # a flag for the interpreter
+    (MistakeKind.NO_NUMBER, "*"): Words("{text} is not a number that a kernel knows", "use a float or an int"),
+    (MistakeKind.POWER, "*"): Words(
+        "`{text}`: values of a kernel have no `**`", "multiply, or use `tl.exp2(y * tl.log2(x))`"
+    ),
+    (MistakeKind.MATMUL, "*"): Words("kernels have no `@`", "use `tl.dot`"),
+    (MistakeKind.MEMBERSHIP, "*"): Words(
+        "`{text}`: kernels have no `in`", "compare one by one: `(x == 1) or (x == 2)`"
+    ),
+    (MistakeKind.SET_ITEM, "*"): Words(
         "an element of `{name}` is set, and blocks cannot be changed",
         "use `tl.where`; store with `tl.store`",
         once=True,
     ),
-    (Kind.SET_ATTRIBUTE, "*"): Words("`{name}` is set, and values have no attributes to set", "use a name of its own"),
-    (Kind.ASSIGNMENT, "several targets"): Words("`a = b = …` does not compile", "write one assignment for each name"),
-    (Kind.ASSIGNMENT, "constant tuple"): Words("a constant tuple is unpacked", "pick its values by their index"),
-    (Kind.ASSIGNMENT, "nested"): Words("a target in parentheses does not compile", "unpack one tuple after the other"),
-    (Kind.ASSIGNMENT, "starred"): Words("a starred target does not compile", "name each value"),
-    (Kind.ASSIGNMENT, "annotation"): Words("an annotated assignment does not compile", "leave the annotation out"),
-    (Kind.ASSIGNMENT, "number"): Words("{values} values are unpacked into {targets} names", "name each value"),
-    (Kind.ASSIGNMENT, "no tuple"): Words("{type} is unpacked into several names", "pick the parts by `tl.split`"),
-    (Kind.ASSIGNMENT, "round"): Words("the number of a round is unpacked into several names", "name it by one"),
-    (Kind.PARAMETERS, "positional"): Words("positional-only parameters do not compile", "leave out the `/`"),
-    (Kind.PARAMETERS, "keyword"): Words("keyword-only parameters (`{name}`) do not compile", "leave out the `*`"),
-    (Kind.PARAMETERS, "starred"): Words("`*{name}` does not compile", "name each parameter"),
-    (Kind.PARAMETERS, "keywords"): Words("`**{name}` is refused", "name each parameter"),
-    (Kind.RAISE, "*"): Words("`raise` does not compile in a kernel", "use `tl.static_assert` or `tl.device_assert`"),
+    (MistakeKind.SET_ATTRIBUTE, "*"): Words(
+        "`{name}` is set, and values have no attributes to set", "use a separate name"
+    ),
+    (MistakeKind.ASSIGNMENT, "several targets"): Words(
+        "`a = b = …` does not compile", "write one assignment for each name"
+    ),
+    (MistakeKind.ASSIGNMENT, "constant tuple"): Words("a constant tuple is unpacked", "pick its values by their index"),
+    (MistakeKind.ASSIGNMENT, "nested"): Words(
+        "a target in parentheses does not compile", "unpack one tuple after the other"
+    ),
+    (MistakeKind.ASSIGNMENT, "starred"): Words("a starred target does not compile", "name each value"),
+    (MistakeKind.ASSIGNMENT, "annotation"): Words(
+        "an annotated assignment does not compile", "leave the annotation out"
+    ),
+    (MistakeKind.ASSIGNMENT, "number"): Words("{values} values are unpacked into {targets} names", "name each value"),
+    (MistakeKind.ASSIGNMENT, "no tuple"): Words(
+        "{type} is unpacked into several names", "pick the parts by `tl.split`"
+    ),
+    (MistakeKind.ASSIGNMENT, "round"): Words("the number of a round is unpacked into several names", "name it by one"),
+    (MistakeKind.PARAMETERS, "positional"): Words("positional-only parameters do not compile", "leave out the `/`"),
+    (MistakeKind.PARAMETERS, "keyword"): Words(
+        "keyword-only parameters (`{name}`) do not compile", "leave out the `*`"
+    ),
+    (MistakeKind.PARAMETERS, "starred"): Words("`*{name}` does not compile", "name each parameter"),
+    (MistakeKind.PARAMETERS, "keywords"): Words("`**{name}` is refused", "name each parameter"),
+    (MistakeKind.RAISE, "*"): Words(
+        "`raise` does not compile in a kernel", "use `tl.static_assert` or `tl.device_assert`"
+    ),
 }  # fmt: skip
 
 

@@ -13,7 +13,9 @@ from tritonaudit.rule import Hit, Rule
 
 class UnwrittenOutput(Rule):
     code, name = "TAC111", "unwritten-output"
-    summary = "A new output is not stored to where a loaded value says so, or one of a pair that is updated in place."
+    summary = (
+        "A loaded value decides that part of a new output is never stored, or only half of a pair is updated in place."
+    )
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

@@ -15,7 +15,7 @@ _RANGE_REDUCTION = 64
 
 class LocalMemory(Rule):
     code, name = "TAM302", "local-memory"
-    summary = "A program keeps data of its threads in memory, though its registers suffice."
+    summary = "A program keeps data of its threads in memory, though its registers are enough."
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
 
     def check(self, kernel: CompiledKernel) -> Iterator[Hit]:

@@ -56,12 +56,12 @@ class NarrowAccess(Rule):
         yield from phrases.surest(self._judged(kernel, place, seen) for place, seen in by_place.items())
 
     def _judged(self, kernel: CompiledKernel, place: _Place, seen: Sequence[_Seen]) -> Hit:
-        telling = [
+        decisive = [
             one
             for one in seen
             if saves_much(one.variant, one.narrow) and not is_wide_elsewhere(kernel, one.variant, one.narrow)
         ]
-        return self._hit(kernel, place, telling or seen, Confidence.MEDIUM if telling else Confidence.LOW)
+        return self._hit(kernel, place, decisive or seen, Confidence.MEDIUM if decisive else Confidence.LOW)
 
     def _hit(self, kernel: CompiledKernel, place: _Place, seen: Sequence[_Seen], confidence: Confidence) -> Hit:
         variants = list(dict.fromkeys(one.variant for one in seen))

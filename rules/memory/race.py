@@ -10,7 +10,7 @@ from tritonaudit.suites import sentences
 from tritonaudit.suites.facts import RunKernel, Symptom
 
 _REMEDY = (
-    "give each program a place of its own, use an atomic, or read from one tensor and write to another; between lanes"
+    "give each program its own place, use an atomic, or read from one tensor and write to another; between lanes"
     " of one program, `tl.debug_barrier()`"
 )
 _HARMLESS = (Severity.INFO, Confidence.MEDIUM)

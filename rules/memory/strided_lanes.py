@@ -12,7 +12,7 @@ from tritonaudit.rule import Hit, Rule
 
 class StridedLanes(Rule):
     code, name = "TAM106", "strided-lanes"
-    summary = "No two lanes of an access lie side by side in memory, so that each is an access of its own."
+    summary = "No two lanes of an access are adjacent in memory, so each is a separate access."
     severity, confidence, since = Severity.INFO, Confidence.LOW, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:

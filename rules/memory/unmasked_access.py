@@ -39,7 +39,7 @@ class UnmaskedAccess(Rule):
                 yield self._hit(kernel, access, lane, answer if isinstance(answer, Refuted) else None)
 
     def _hit(self, kernel: KernelFlow, access: Access, lane: Unbounded, found: Refuted[Beyond] | None) -> Hit:
-        from tritonaudit.mends.masks import masked_as_beside
+        from tritonaudit.fixes.masks import masked_as_beside
 
         related: list[tuple[CSTNode | Place, str]] = []
         if lane.sibling is not None:

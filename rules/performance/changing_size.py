@@ -1,4 +1,4 @@
-"""TAP201: a kernel is compiled or tuned anew for each value of a size that changes from call to call."""
+"""TAP201: a kernel is compiled or tuned again for each value of a size that changes from call to call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tritonaudit.rule import Hit, Rule
 
 class ChangingSize(Rule):
     code, name = "TAP201", "changing-size"
-    summary = "A kernel is compiled or tuned again for each value of a size that changes from call to call."
+    summary = "A kernel is recompiled or retuned for each value of a size that changes from call to call."
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
     once_in = Extent.FILE
 

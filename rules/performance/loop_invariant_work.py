@@ -15,7 +15,7 @@ _HOISTED = "the compiler leaves it there before Triton 3.6"
 
 class LoopInvariantWork(Rule):
     code, name = "TAP102", "loop-invariant-work"
-    summary = "A loop loads the same data in every round."
+    summary = "A loop loads the same data in every iteration."
     severity, confidence, since = Severity.INFO, Confidence.MEDIUM, "0.1"
     once_in = Extent.KERNEL
 

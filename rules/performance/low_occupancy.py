@@ -16,7 +16,7 @@ _LOW = 4
 
 class LowOccupancy(Rule):
     code, name = "TAP304", "low-occupancy"
-    summary = "A multiprocessor is estimated to hold few warps of a kernel that lives on memory."
+    summary = "A multiprocessor is estimated to hold few warps of a memory-bound kernel."
     severity, confidence, since = Severity.INFO, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: CompiledKernel) -> Iterator[Hit]:
@@ -37,7 +37,7 @@ def _is_low(variant: Variant) -> bool:
     """Whether registers or shared memory, and not the size of a program, keep the warps below a quarter.
 
     Kernels with matrix instructions are fed by asynchronous copies: few warps suffice them. Where none fits at all,
-    that is what to mend.
+    that is what to fix.
     """
     resources = variant.resources
     assert resources is not None

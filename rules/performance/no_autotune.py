@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonaudit.domains.affine import Kind
+from tritonaudit.domains.affine import AtomKind
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.kernel.fixed_sizes import fixed_grids, fixed_sizes
@@ -13,7 +13,7 @@ from tritonaudit.rule import Hit, Rule
 
 class NoAutotune(Rule):
     code, name = "TAP202", "no-autotune"
-    summary = "The sizes of tiles or the grid are numbers at the launch, whatever the data and the GPU."
+    summary = "The sizes of tiles or the grid are fixed numbers, regardless of the data and the GPU."
     severity, confidence, since = Severity.INFO, Confidence.LOW, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
@@ -22,13 +22,13 @@ class NoAutotune(Rule):
         for size in fixed_sizes(kernel.module, kernel.function, kernel.launches, _of_tiles(kernel)):
             yield Hit(
                 kernel.place(size.node),
-                f"`{size.parameter}` of `{kernel.name}` is {size.value}, whatever the data and the GPU",
+                f"`{size.parameter}` of `{kernel.name}` is {size.value}, regardless of the data and the GPU",
                 remedy="try several with `@triton.autotune`, or compute it from the size of the data",
             )
         for grid in fixed_grids(kernel.launches):
             yield Hit(
                 kernel.place(grid.node),
-                f"`{kernel.name}` is launched with {grid.value} programs, whatever the data and the GPU",
+                f"`{kernel.name}` is launched with {grid.value} programs, regardless of the data and the GPU",
                 remedy="compute the grid from the size of the data, or from the multiprocessors of the GPU",
             )
 
@@ -39,7 +39,7 @@ def _of_tiles(kernel: KernelFlow) -> frozenset[str]:
         other
         for product in kernel.products
         for one, other in (product.operands, product.operands[::-1])
-        if one.affine is not None and one.affine.atom is not None and one.affine.atom.kind is Kind.PID
+        if one.affine is not None and one.affine.atom is not None and one.affine.atom.kind is AtomKind.PID
     ]
     steps = (atom.step for access in kernel.accesses if access.pointer.affine for atom in access.pointer.affine.atoms())
     found = (*(value.affine for value in factors), *steps)

@@ -20,7 +20,7 @@ class HardCodedSize(Rule):
             where = "in the offsets of programs" if size.again is None else "in the grid of the launch"
             yield Hit(
                 size.node,
-                f"{size.value} is this tile's size and stands {where} again: who changes one must change the other",
+                f"{size.value} is this tile's size and is repeated {where}: if one changes, so must the other",
                 remedy="make it a parameter, `BLOCK: tl.constexpr`, and have the launch pass what its grid divides by",
                 related=() if size.again is None else ((kernel.place(size.again), "it is here, too"),),
             )

@@ -12,7 +12,7 @@ from tritonaudit.rule import Hit, Rule
 
 _ASK_DEVICE = "ask the device: `torch.cuda.get_device_properties(x.device).multi_processor_count`"
 _ASK_TRITON = "ask Triton: `triton.runtime.driver.active.get_current_target().warp_size`"
-_IDLE = "whatever the GPU: on a larger one multiprocessors idle, on a smaller one programs wait for others"
+_IDLE = "on every GPU: on a larger one multiprocessors idle, on a smaller one programs wait for others"
 
 
 class HardwareAssumption(Rule):
@@ -55,4 +55,4 @@ class HardwareAssumption(Rule):
 
 def _lanes(value: int) -> str:
     others = "of AMD's Instinct GPUs has 64" if value == 32 else "of NVIDIA's GPUs has 32"
-    return f"whatever the GPU, and a warp {others} lanes"
+    return f"on every GPU, and a warp {others} lanes"

@@ -37,7 +37,7 @@ class ExpWithoutMax(Rule):
     fixable = Fixable.UNSAFE
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        from tritonaudit.mends.clamps import clamped
+        from tritonaudit.fixes.clamps import clamped
 
         seen: set[int] = set()
         for term, harm, use in kernel.overflows:

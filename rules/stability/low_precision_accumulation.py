@@ -18,7 +18,7 @@ class LowPrecisionAccumulation(Rule):
     fixable = Fixable.EITHER
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        from tritonaudit.mends.precision import wide_sum
+        from tritonaudit.fixes.precision import wide_sum
 
         for accumulation in kernel.accumulations:
             if (hit := self._accumulator(kernel, accumulation)) is not None:
@@ -42,7 +42,7 @@ class LowPrecisionAccumulation(Rule):
                 )
 
     def _accumulator(self, kernel: KernelFlow, accumulation: Accumulation) -> Hit | None:
-        from tritonaudit.mends.precision import wide_accumulator
+        from tritonaudit.fixes.precision import wide_accumulator
 
         dtype, added = accumulation.dtype, accumulation.added
         if dtype in HALF:

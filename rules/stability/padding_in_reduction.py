@@ -39,7 +39,7 @@ class PaddingInReduction(Rule):
 
     def _undefined(self, kernel: KernelFlow) -> Iterator[Hit]:
         """Sums over lanes whose load gives no `other`: they read 0 on every target, though no contract says so."""
-        from tritonaudit.mends.padding import filled
+        from tritonaudit.fixes.padding import filled
 
         for reduction in kernel.reductions:
             for padding in reduction.operand.paddings:
@@ -74,7 +74,7 @@ class PaddingInReduction(Rule):
         return Confidence.HIGH
 
     def _hit(self, kernel: KernelFlow, reduction: Reduction, padding: Padding, confidence: Confidence) -> Hit:
-        from tritonaudit.mends.padding import neutralised
+        from tritonaudit.fixes.padding import neutralised
 
         neutral = _spelled(NEUTRAL[reduction.operation][0])
         related: list[tuple[CSTNode, str]] = [(reduction.node, "the reduction that they reach")]

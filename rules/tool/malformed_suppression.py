@@ -15,4 +15,4 @@ class MalformedSuppression(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.HIGH, "0.1"
 
     def check(self, malformed: Malformed) -> Iterator[Hit]:
-        yield Hit(malformed.span, malformed.message, remedy="write `# tritonaudit: ignore[TAM101] reason`")
+        yield Hit(malformed.span, malformed.message, malformed.remedy)

@@ -135,7 +135,7 @@ def test_nothing_is_found(tmp_path: Path, workspace: Path) -> None:
     ran = checked(tmp_path, workspace, paths="clean kernels", fail_on="info")
     assert (ran.outputs["findings"], ran.outputs["exit-code"], ran.failed) == ("0", "0", False)
     assert "No findings." in ran.summary
-    assert list(ran.used) == ["upload"]  # so that what was mended is closed
+    assert list(ran.used) == ["upload"]  # so that what was fixed is closed
 
 
 def test_several_paths_and_options(tmp_path: Path, workspace: Path) -> None:

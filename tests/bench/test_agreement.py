@@ -42,7 +42,7 @@ def test_a_launch_that_is_missing_is_not_made_up() -> None:
         read_counts(_LOG, {"sum": "_sum", "copy": "_copy"})
 
 
-def test_what_ncu_says_is_wrong_is_told_in_its_own_words() -> None:
+def test_what_ncu_says_is_wrong_is_reported_in_its_own_words() -> None:
     log = (
         "==PROF== Connected to process 71\n"
         "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters\n"
@@ -54,15 +54,15 @@ def test_what_ncu_says_is_wrong_is_told_in_its_own_words() -> None:
 
 
 def test_resources_agree_where_every_figure_that_the_driver_tells_is_the_same() -> None:
-    compiled = [Compiled(name, "_k", 32, 0, 16, 64) for name in ("same", "untold", "spills")]
+    compiled = [Compiled(name, "_k", 32, 0, 16, 64) for name in ("same", "unknown", "spills")]
     loaded = [
         Loaded("same", "_k", 32, 0, 16, 64),
-        Loaded("untold", "_k", 32, 0, 16, None),
+        Loaded("unknown", "_k", 32, 0, 16, None),
         Loaded("spills", "_k", 32, 8, 16, 48),
     ]
-    same, untold, spills = resource_rows(compiled, loaded)
+    same, unknown, spills = resource_rows(compiled, loaded)
     assert same.agrees
-    assert untold.agrees
+    assert unknown.agrees
     assert spills.differing == ("local", "occupancy")
 
 
@@ -128,6 +128,6 @@ def test_the_compile_stage_s_side_needs_no_gpu() -> None:
     assert "load 4 (alignment, could be 16)" in said
 
 
-def test_a_side_that_fails_is_told_by_its_last_words() -> None:
+def test_a_side_that_fails_is_reported_by_its_last_words() -> None:
     with pytest.raises(Failed, match="no such subject"):
         run([sys.executable, "-c", "raise SystemExit('no such subject')"], {})

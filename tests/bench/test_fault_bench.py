@@ -94,14 +94,14 @@ OUTCOMES: tables.Outcomes = {
     "e": Ran(Path("e.py"), 1.0, 1, ()),
 }
 VERDICTS = [
-    Verdict("mended", "a", 7, "out-of-bounds load", True, "it is"),
-    Verdict("mended", "a", 8, "out-of-bounds load", False, "it is not"),
+    Verdict("fixed", "a", 7, "out-of-bounds load", True, "it is"),
+    Verdict("fixed", "a", 8, "out-of-bounds load", False, "it is not"),
     Verdict("original", "a", 8, "race between two writes", True, "elsewhere"),
 ]
 
 
 def test_flags_get_the_verdict_on_that_line_and_kind_in_that_edition() -> None:
-    table, counts = tables.others("mended", [], VERDICTS, OUTCOMES)
+    table, counts = tables.others("fixed", [], VERDICTS, OUTCOMES)
     rows = [line.split(" | ")[-2:] for line in table.splitlines()[2:]]
     assert rows == [
         ["true", "it is |"],
@@ -114,13 +114,13 @@ def test_flags_get_the_verdict_on_that_line_and_kind_in_that_edition() -> None:
 
 def test_what_was_reported_counts_apart() -> None:
     known = [Reported(file, 3, "out-of-bounds load", "why") for file in ("a", "b", "e", "z")]
-    assert tables.others("mended", known, VERDICTS, OUTCOMES)[1].startswith("0 of 2 others flagged")
+    assert tables.others("fixed", known, VERDICTS, OUTCOMES)[1].startswith("0 of 2 others flagged")
     assert tables.flagged(known, OUTCOMES) == 2
     found = [line.split(" | ")[3:5] for line in tables.named(known, OUTCOMES, {}).splitlines()[2:]]
     assert found == [["3 flags, the first at line 7", "not run"], ["found, 1 flags", "not run"], ["no flag", "not run"]]
 
 
-def test_what_does_not_run_through_is_told_with_its_reason() -> None:
+def test_what_does_not_run_through_is_reported_with_its_reason() -> None:
     assert tables.ran_through(OUTCOMES) == 3
     assert tables.missing(OUTCOMES) == "* c: ValueError: no\n* d: took longer than 60 s\n"
 
@@ -128,7 +128,7 @@ def test_what_does_not_run_through_is_told_with_its_reason() -> None:
 def test_what_is_committed_is_whole() -> None:
     judged = verdicts()
     assert len({(one.edition, one.file, one.line, one.kind) for one in judged}) == len(judged)
-    assert all(one.edition in ("mended", "original") and one.line and one.why for one in judged)
+    assert all(one.edition in ("fixed", "original") and one.line and one.why for one in judged)
     assert len({one.file for one in reported()}) == len(reported()) == 24
     assert all(one.line and one.kind and one.why for one in reported())
     assert not {one.file for one in judged} & {one.file for one in reported()}

@@ -78,7 +78,7 @@ def test_any_nan_is_the_same_and_zeros_of_both_signs_are_not(dtype: Any) -> None
     assert distance(one, two).tolist() == [0, 0, 0]
 
 
-def test_what_differs_is_told_in_ulps_and_of_integers_in_numbers() -> None:
+def test_what_differs_is_reported_in_ulps_and_of_integers_in_numbers() -> None:
     one = torch.tensor([1.0, 2.0])
     assert difference(one, torch.nextafter(one, torch.tensor(9.0))).worst == 1
     assert difference(torch.tensor([3, 5]), torch.tensor([3, -5])).worst == 10

@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from bench.fixes.corpus import outcomes
-from bench.fixes.mended import fixtures
+from bench.fixes.fixtures import fixtures
 from bench.fixes.rows import Row, notes, table
 
 UNMASKED = """import triton

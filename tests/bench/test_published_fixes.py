@@ -1,4 +1,4 @@
-"""Faults are put into a kernel that is right, mended by a rule's safe fix, and executed before and after."""
+"""Faults are put into a kernel that is right, fixed by a rule's safe fix, and executed before and after."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Trial]:
 
 
 def test_what_is_wrong_before_is_right_after(trials: Mapping[str, Trial]) -> None:
-    assert {one.outcome for one in trials.values()} <= {"mended", "unchanged"}
+    assert {one.outcome for one in trials.values()} <= {"fixed", "unchanged"}
     assert not any(one.problem for one in trials.values())
     assert len(trials) == 4  # two rare faults, and two common ones
 
 
-def test_a_fault_that_results_show_is_mended(trials: Mapping[str, Trial]) -> None:
+def test_a_fault_that_results_show_is_fixed(trials: Mapping[str, Trial]) -> None:
     (padding,) = (one for one in trials.values() if one.rule == "TAN105")
-    assert padding.outcome == "mended"
+    assert padding.outcome == "fixed"
     assert padding.detail.startswith("before: off by")
 
 

@@ -15,7 +15,7 @@ pytest.importorskip("triton", reason="triton makes the programs")
 from bench.faults.run import import_file
 from bench.simulating import kernels, tables, tritonbench, worker
 from bench.simulating.growth import Point, tabulated
-from bench.simulating.sides import BASELINE, Others, Side, Timing, field_of, told
+from bench.simulating.sides import BASELINE, Others, Side, Timing, field_of, timing_of
 from bench.simulating.tritonbench import Runs, Stopwatch, Timed
 from tritonaudit import simulate
 from tritonaudit.execute.killed import End, Killed
@@ -47,10 +47,10 @@ def test_a_process_tells_its_launches_among_other_lines() -> None:
         '{"seconds": 0.5}',
         '{"deviation": 0.25}',
     ]
-    assert told(lines) == Timing("x 1", (2.0, 0.5), 0.25)
-    assert told(['{"seconds": 2.0}', '{"failed": "ValueError: no"}']) == Timing("", (2.0,), None, "ValueError: no")
-    assert str(told(['{"deviation": NaN}']).deviation) == "nan"
-    assert told(['{"remark": "no races"}']).remark == "no races"
+    assert timing_of(lines) == Timing("x 1", (2.0, 0.5), 0.25)
+    assert timing_of(['{"seconds": 2.0}', '{"failed": "ValueError: no"}']) == Timing("", (2.0,), None, "ValueError: no")
+    assert str(timing_of(['{"deviation": NaN}']).deviation) == "nan"
+    assert timing_of(['{"remark": "no races"}']).remark == "no races"
 
 
 def test_a_side_that_cannot_says_why(tmp_path: Path) -> None:

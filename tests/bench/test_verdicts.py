@@ -53,7 +53,7 @@ def test_a_finding_keeps_its_verdict_when_it_moves(package: Path, tmp_path: Path
 
 def test_a_verdict_stays_when_its_finding_is_gone(package: Path, tmp_path: Path) -> None:
     table = tmp_path / "verdicts.tsv"
-    gone = Verdict("kernels-1.0", "kernels/rows.py", 1, "TAC123", "rows", "gone", FALSE, "mended")
+    gone = Verdict("kernels-1.0", "kernels/rows.py", 1, "TAC123", "rows", "gone", FALSE, "fixed")
     write(table, [gone])
     held({package: findings(package, ["TAC104"])}, table, add=True)
     assert gone in read(table)

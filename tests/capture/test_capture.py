@@ -136,7 +136,7 @@ def test_every_config_left_after_pruning_is_a_launch(hopper: dict[str, Captured]
     assert by_case["size=1 float32"] == ["BLOCK=64 num_warps=1 num_stages=3"]  # pruned: odd sizes get the smallest
 
 
-def test_configs_are_told_apart_by_whatever_differs(hopper: dict[str, Captured]) -> None:
+def test_configs_are_distinguished_by_whatever_differs(hopper: dict[str, Captured]) -> None:
     case = "size=1024 float32"
     assert [launch.config for launch in hopper["odd_configs"].launches if launch.case == case] == [
         "BLOCK=64 num_warps=4 num_stages=3 num_ctas=1",

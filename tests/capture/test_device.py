@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tritonaudit.capture.device import device_for, has_asked, multiprocessors_told, tell_of
+from tritonaudit.capture.device import device_for, has_asked, multiprocessors_reported, tell_of
 from tritonaudit.hardware.targets import known_targets
 
 
@@ -26,13 +26,13 @@ def few() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("few")
-def test_host_code_is_told_of_as_many_multiprocessors_as_it_is_to_see() -> None:
+def test_host_code_is_reported_of_as_many_multiprocessors_as_it_is_to_see() -> None:
     assert not has_asked()
-    assert multiprocessors_told(device_for("sm_89")) == 2
+    assert multiprocessors_reported(device_for("sm_89")) == 2
     assert has_asked()
     tell_of(None)
     assert not has_asked()
-    assert multiprocessors_told(device_for("sm_89")) == device_for("sm_89").multiprocessors
+    assert multiprocessors_reported(device_for("sm_89")) == device_for("sm_89").multiprocessors
 
 
 @pytest.mark.usefixtures("few")

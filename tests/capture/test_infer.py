@@ -9,7 +9,7 @@ import pytest
 
 from tests.capture.projects import indented, inference, write
 from tritonaudit.capture.alternatives import MOST_ATTEMPTS, alternatives
-from tritonaudit.capture.inferred import FunctionName, InferredCall, Kind
+from tritonaudit.capture.inferred import ArgumentKind, FunctionName, InferredCall
 from tritonaudit.capture.launch import SourceError
 from tritonaudit.host.values import Dtype
 
@@ -23,7 +23,7 @@ def call(root: Path, text: str, **files: str) -> InferredCall:
     return inference(root).call()
 
 
-def given(found: InferredCall, name: str) -> tuple[Kind, Any]:
+def given(found: InferredCall, name: str) -> tuple[ArgumentKind, Any]:
     return found[name].kind, found[name].value
 
 
@@ -58,7 +58,7 @@ STORE = "tl.store(out + tl.arange(0, BLOCK), {value})"
 )
 def test_a_pointer_points_to_what_its_elements_are_used_as(tmp_path: Path, body: str, dtype: str) -> None:
     found = call(tmp_path, kernel("x, out, BLOCK: tl.constexpr", body))
-    assert given(found, "x") == (Kind.POINTER, dtype)
+    assert given(found, "x") == (ArgumentKind.POINTER, dtype)
     assert found["x"].guessed
 
 
@@ -81,31 +81,31 @@ def test_a_pointer_points_to_what_its_elements_are_used_as(tmp_path: Path, body:
 def test_a_pointer_is_what_is_the_base_of_an_access(tmp_path: Path, body: str, names: set[str]) -> None:
     helper = "@triton.jit\ndef put(p, v):\n    tl.store(p + v, 1.0)\n\n\n"
     found = call(tmp_path, helper + kernel("a, b", body))
-    assert {argument.name for argument in found.arguments if argument.kind is Kind.POINTER} == names
+    assert {argument.name for argument in found.arguments if argument.kind is ArgumentKind.POINTER} == names
 
 
 @pytest.mark.parametrize(
     ("parameter", "body", "kind", "value"),
     [
-        ("n", "tl.store(out, 1.0, mask=tl.program_id(0) < n)", Kind.INTEGER, 1024),
-        ("stride", "tl.store(out + tl.program_id(0) * stride, 1.0)", Kind.INTEGER, 1024),
-        ("eps", "tl.store(out, eps)", Kind.FLOAT, 1.0),
-        ("x", "tl.store(out, tl.exp(x))", Kind.FLOAT, 1.0),
-        ("x=0.5", "tl.store(out, x)", Kind.FLOAT, 0.5),
-        ("x=3", "tl.store(out, x)", Kind.INTEGER, 3),
-        ("BLOCK: tl.constexpr", "tl.store(out + tl.arange(0, BLOCK), 1.0)", Kind.CONSTEXPR, 64),
-        ("N: tl.constexpr", "for i in tl.static_range(N):\n    tl.store(out + i, 1.0)", Kind.CONSTEXPR, 4),
-        ("T: tl.constexpr", "tl.store(out, tl.zeros((), dtype=T))", Kind.CONSTEXPR, Dtype("float16")),
-        ("T: tl.constexpr", "tl.store(out, tl.load(out).to(T) << 2)", Kind.CONSTEXPR, Dtype("int32")),
-        ("ON: tl.constexpr", "if ON:\n    tl.store(out, 1.0)", Kind.CONSTEXPR, False),
-        ("ON: tl.constexpr = True", "if ON:\n    tl.store(out, 1.0)", Kind.CONSTEXPR, True),
-        ("how: tl.constexpr", "if how == 'sum':\n    tl.store(out, 1.0)", Kind.CONSTEXPR, "sum"),
-        ("bits: tl.constexpr", "if bits == 3:\n    tl.store(out, 1.0)", Kind.CONSTEXPR, 3),
-        ("HEAD_DIM: tl.constexpr", "tl.store(out, 1.0, mask=tl.program_id(0) < HEAD_DIM)", Kind.CONSTEXPR, 64),
+        ("n", "tl.store(out, 1.0, mask=tl.program_id(0) < n)", ArgumentKind.INTEGER, 1024),
+        ("stride", "tl.store(out + tl.program_id(0) * stride, 1.0)", ArgumentKind.INTEGER, 1024),
+        ("eps", "tl.store(out, eps)", ArgumentKind.FLOAT, 1.0),
+        ("x", "tl.store(out, tl.exp(x))", ArgumentKind.FLOAT, 1.0),
+        ("x=0.5", "tl.store(out, x)", ArgumentKind.FLOAT, 0.5),
+        ("x=3", "tl.store(out, x)", ArgumentKind.INTEGER, 3),
+        ("BLOCK: tl.constexpr", "tl.store(out + tl.arange(0, BLOCK), 1.0)", ArgumentKind.CONSTEXPR, 64),
+        ("N: tl.constexpr", "for i in tl.static_range(N):\n    tl.store(out + i, 1.0)", ArgumentKind.CONSTEXPR, 4),
+        ("T: tl.constexpr", "tl.store(out, tl.zeros((), dtype=T))", ArgumentKind.CONSTEXPR, Dtype("float16")),
+        ("T: tl.constexpr", "tl.store(out, tl.load(out).to(T) << 2)", ArgumentKind.CONSTEXPR, Dtype("int32")),
+        ("ON: tl.constexpr", "if ON:\n    tl.store(out, 1.0)", ArgumentKind.CONSTEXPR, False),
+        ("ON: tl.constexpr = True", "if ON:\n    tl.store(out, 1.0)", ArgumentKind.CONSTEXPR, True),
+        ("how: tl.constexpr", "if how == 'sum':\n    tl.store(out, 1.0)", ArgumentKind.CONSTEXPR, "sum"),
+        ("bits: tl.constexpr", "if bits == 3:\n    tl.store(out, 1.0)", ArgumentKind.CONSTEXPR, 3),
+        ("HEAD_DIM: tl.constexpr", "tl.store(out, 1.0, mask=tl.program_id(0) < HEAD_DIM)", ArgumentKind.CONSTEXPR, 64),
     ],
 )
-def test_numbers_and_constants_are_told_by_their_use_and_name(
-    tmp_path: Path, parameter: str, body: str, kind: Kind, value: Any
+def test_numbers_and_constants_are_reported_by_their_use_and_name(
+    tmp_path: Path, parameter: str, body: str, kind: ArgumentKind, value: Any
 ) -> None:
     found = call(tmp_path, kernel(f"out, {parameter}", body))
     name = parameter.partition(":")[0].partition("=")[0]
@@ -212,7 +212,7 @@ def test_saved_tensors_have_the_dtype_that_they_were_made_with(tmp_path: Path) -
             kernel[(1,)](mean, dy, 1, 0.5, 32, True)
     """
     found = call(tmp_path, BODY + "\n".join(line[4:] for line in host.split("\n")))
-    assert given(found, "x") == (Kind.POINTER, "float32")
+    assert given(found, "x") == (ArgumentKind.POINTER, "float32")
 
 
 def test_a_launch_in_another_file_counts(tmp_path: Path) -> None:
@@ -228,9 +228,9 @@ def test_an_optional_tensor_is_given_unless_the_kernel_asks_for_none(tmp_path: P
     text = kernel("x, bias, HAS: tl.constexpr", "if HAS:\n    tl.store(x, tl.load(bias))")
     host = "def run(x, bias: torch.Tensor | None = None):\n    kernel[(1,)](x, bias, bias is not None)\n"
     found = call(tmp_path, text + host)
-    assert (found["bias"].kind, found["HAS"].value) == (Kind.POINTER, True)
+    assert (found["bias"].kind, found["HAS"].value) == (ArgumentKind.POINTER, True)
     text = kernel("x, bias", "if bias is not None:\n    tl.store(x, tl.load(bias))")
-    assert call(tmp_path, text + "def run(x):\n    kernel[(1,)](x, None)\n")["bias"].kind is Kind.NONE
+    assert call(tmp_path, text + "def run(x):\n    kernel[(1,)](x, None)\n")["bias"].kind is ArgumentKind.NONE
 
 
 def test_a_function_that_a_launch_passes_is_named(tmp_path: Path) -> None:
@@ -242,8 +242,8 @@ def test_a_descriptor_has_the_block_that_it_is_made_with(tmp_path: Path) -> None
     text = "from triton.tools.tensor_descriptor import TensorDescriptor\n\n\n"
     text += kernel("desc, out", "tl.store(out + tl.arange(0, 16), desc.load([0, 0]))")
     host = "def run(x):\n    kernel[(1,)](TensorDescriptor.from_tensor(x, [16, 32]), x)\n"
-    assert given(call(tmp_path, text + host), "desc") == (Kind.DESCRIPTOR, ("float16", (16, 32)))
-    assert given(call(tmp_path, text), "desc") == (Kind.DESCRIPTOR, ("float16", (64, 64)))
+    assert given(call(tmp_path, text + host), "desc") == (ArgumentKind.DESCRIPTOR, ("float16", (16, 32)))
+    assert given(call(tmp_path, text), "desc") == (ArgumentKind.DESCRIPTOR, ("float16", (64, 64)))
 
 
 # -- what the compiler says ----------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def test_an_odd_size_is_certain_where_a_config_gives_it(tmp_path: Path, size: st
     assert {error.is_certain for error in errors} == {is_certain}
 
 
-def test_it_is_told_how_many_configs_there_are(tmp_path: Path) -> None:
+def test_it_learns_how_many_configs_there_are(tmp_path: Path) -> None:
     found = inferred(tmp_path, ROWS.format(blocks=(16, 32, 64, 128, 256, 512), size="BLOCK"))
     assert found.configs == 6
     assert len({launch.config for launch in found.launches}) == MOST_CONFIGS

@@ -97,7 +97,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = 120) -> None:
         time.sleep(0.02)
 
 
-def told(report: dict[str, Any]) -> list[Any]:
+def reported(report: dict[str, Any]) -> list[Any]:
     """All that the report says of findings and checks."""
     return [report["findings"], [(one["subject"], one["cases"], one["checks"]) for one in report["ran"]["subjects"]]]
 
@@ -132,25 +132,25 @@ def test_a_killed_audit_is_resumed(project: Path, whole: tuple[dict[str, Any], s
     made = calls(project) - before
     assert made < number, "it was killed too late"
     resumed, err, rest = audited(project, "--resume")
-    assert told(resumed) == told(report)
+    assert reported(resumed) == reported(report)
     assert number <= made + rest <= number + ONE_TRIAL
     assert "wrong" in err
 
     again, _, more = audited(project, "--resume")
-    assert (told(again), more) == (told(report), 0)
+    assert (reported(again), more) == (reported(report), 0)
 
     helper = project / "kernels.py"
     helper.write_text(KERNELS.replace("+ 1, mask", "* 2, mask"))
-    mended, _, made = audited(project, "--resume")
+    fixed, _, made = audited(project, "--resume")
     helper.write_text(KERNELS)
     assert made > number // 2
-    assert told(mended) != told(report)
+    assert reported(fixed) != reported(report)
 
 
 def test_an_audit_that_is_not_resumed_begins_anew(project: Path, whole: tuple[dict[str, Any], str, int]) -> None:
     report, _, number = whole
-    anew, _, made = audited(project, cache="other cache")
-    assert (told(anew), made) == (told(report), number)
+    again, _, made = audited(project, cache="other cache")
+    assert (reported(again), made) == (reported(report), number)
 
 
 def test_ctrl_c_leaves_a_report_of_what_was_done(project: Path) -> None:
@@ -208,6 +208,46 @@ def test_each_part_of_what_is_run_has_a_name(part: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tritonaudit", "audit", "--only", part, "."]
     done = subprocess.run(command, cwd=tmp_path, env=environment(tmp_path, "cache"), check=False, capture_output=True)
     assert (done.returncode, done.stdout) == (0, b"Nothing was checked.\n")
+
+
+def test_performance_that_nothing_can_measure_is_incomplete(project: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "tritonaudit",
+        "audit",
+        "--only",
+        "performance",
+        "--device",
+        "cpu",
+        "audit_right.py",
+    ]
+    done = subprocess.run(
+        command, cwd=project, env=environment(project, "cache"), check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 3
+    assert "every kernel: INCOMPLETE, performance NOT RUN: there is no GPU\n" in done.stdout
+    assert done.stdout.endswith("No kernel was analysed in 1 file. 2 not analysed.\n")
+
+
+def test_only_what_was_asked_for_is_shown(project: Path) -> None:
+    command = [sys.executable, "-m", "tritonaudit", "audit", "--only", "memory", *OPTIONS[2:], "audit_wrong.py"]
+    done = subprocess.run(
+        [*command, "--output-format", "json"],
+        cwd=project,
+        env=environment(project, "cache"),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    report = json.loads(done.stdout)
+    (subject,) = report["ran"]["subjects"]
+    checks = {one["check"] for one in subject["checks"]}
+    assert {"all that has to be tried", "access out of bounds", "integer overflow in an address"} <= checks
+    assert not {"wrong result", "stale result"} & checks
+    assert not [check for check in checks if check.startswith("stability: ")]
+    assert (subject["asked"], subject["failed_unasked"]) == (["memory"], ["wrong result"])
+    assert "TAC401" not in {finding["code"] for finding in report["findings"]}
 
 
 @pytest.mark.parametrize("seconds", ["nan", "inf", "-inf", "-1", "0", "soon"])

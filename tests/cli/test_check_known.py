@@ -125,7 +125,7 @@ def test_a_baseline_holds_wherever_it_is_used_from(
     assert tritonaudit("softmax.py", "--baseline", "../known.json").code == 0
 
 
-def test_what_no_longer_occurs_is_told(tritonaudit: Command, project: Path) -> None:
+def test_what_no_longer_occurs_is_reported(tritonaudit: Command, project: Path) -> None:
     tritonaudit(project, "--write-baseline", "known.json")
     (project / "softmax.py").write_text("")
     ran = tritonaudit(project, "--baseline", "known.json")
@@ -138,7 +138,7 @@ def test_what_no_longer_occurs_is_told(tritonaudit: Command, project: Path) -> N
     assert tritonaudit(project / "other.py", "--baseline", "known.json", "-q").err == ""
 
 
-def test_what_was_not_asked_for_is_not_told(tritonaudit: Command, project: Path) -> None:
+def test_what_was_not_asked_for_is_not_reported(tritonaudit: Command, project: Path) -> None:
     tritonaudit(project, "--pedantic", "--write-baseline", "known.json")
     (project / "other.py").touch()
     for asked in ((project / "other.py",), (project, "--select", "TAX001"), (project,)):
@@ -300,7 +300,7 @@ def test_only_findings_of_what_is_new(tritonaudit: Command, repository: Path, op
     assert {finding["kernel"] for finding in found} == {"other_kernel"}
 
 
-def test_a_cause_is_told_where_lines_changed(tritonaudit: Command, repository: Path) -> None:
+def test_a_cause_is_reported_where_lines_changed(tritonaudit: Command, repository: Path) -> None:
     file = repository / "tanh.py"
     file.write_text(GONE.format("old") + GONE.format("older"), "utf-8")
     commit()

@@ -47,7 +47,7 @@ def test_quiet_shows_the_findings_alone(tritonaudit: Command, faulty: Path, opti
     ("word", "meant"),
     [("chekc", "check"), ("Check", "check"), ("explian", "explain"), ("rule", "rules"), ("audti", "audit")],
 )
-def test_a_mistyped_command_is_told(
+def test_a_mistyped_command_is_reported(
     tritonaudit: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, meant: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -63,7 +63,7 @@ def test_a_folder_of_such_a_name_is_one(tritonaudit: Command, tmp_path: Path, mo
 
 
 @pytest.mark.parametrize(("mistyped", "meant"), [("scr", "src"), ("./kernels/sofmax.py", "kernels/softmax.py")])
-def test_a_path_that_does_not_exist_is_told_what_it_may_have_meant(
+def test_a_path_that_does_not_exist_is_reported_what_it_may_have_meant(
     tritonaudit: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mistyped: str, meant: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -198,7 +198,7 @@ def test_completion_is_installed_where_the_shell_looks(
     assert written.read_text() == tritonaudit("completion", shell).out
 
 
-def test_an_unknown_shell_is_told_which_there_are(tritonaudit: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_shell_is_reported_which_there_are(tritonaudit: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/bin/dash")
     ran = tritonaudit("completion")
     assert (ran.code, ran.err) == (2, "tritonaudit: name the shell: bash, zsh, fish\n")

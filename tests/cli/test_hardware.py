@@ -48,7 +48,7 @@ def test_the_table_has_a_line_for_each_part(tritonaudit: Command) -> None:
     assert any(line.startswith("MI325X") and "UNKNOWN" in line for line in lines)
 
 
-def test_a_part_is_told_with_its_sources_and_what_contradicts_them(tritonaudit: Command) -> None:
+def test_a_part_is_reported_with_its_sources_and_what_contradicts_them(tritonaudit: Command) -> None:
     ran = tritonaudit("hardware", "l4")
     assert ran.code == 0
     assert ran.out.startswith("L4: NVIDIA L4, 24 GB\ntorch calls it 'NVIDIA L4'\n\nDRAM bandwidth: 300 GB/s\n")

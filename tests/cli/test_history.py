@@ -40,7 +40,7 @@ def memory(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told(tritonaudit: Command, memory: Path) -> Callable[..., tuple[int, str, str]]:
+def run_history(tritonaudit: Command, memory: Path) -> Callable[..., tuple[int, str, str]]:
     def call(*arguments: str) -> tuple[int, str, str]:
         ran = tritonaudit("history", "--folder", memory, *arguments)
         return ran.code, ran.out, ran.err
@@ -48,7 +48,7 @@ def told(tritonaudit: Command, memory: Path) -> Callable[..., tuple[int, str, st
     return call
 
 
-Told = Callable[..., tuple[int, str, str]]
+History = Callable[..., tuple[int, str, str]]
 
 
 @pytest.mark.parametrize(
@@ -61,35 +61,37 @@ Told = Callable[..., tuple[int, str, str]]
         ("trend", ("trend",)),
     ],
 )
-def test_what_is_printed(told: Told, expected: Callable[[Path, str], None], name: str, arguments: tuple[str]) -> None:
-    code, out, err = told(*arguments)
+def test_what_is_printed(
+    run_history: History, expected: Callable[[Path, str], None], name: str, arguments: tuple[str]
+) -> None:
+    code, out, err = run_history(*arguments)
     assert (code, err) == (0, "")
     expected(EXPECTED / f"history_{name}.txt", out)
 
 
-def test_without_a_command_it_lists(told: Told) -> None:
-    assert told() == told("list")
+def test_without_a_command_it_lists(run_history: History) -> None:
+    assert run_history() == run_history("list")
 
 
-def test_the_exit_code_says_whether_the_target_is_reached(told: Told, memory: Path) -> None:
-    assert told("trend", "softmax")[0] == 0
-    told("mask", "10")
-    code, out, _ = told("trend")
+def test_the_exit_code_says_whether_the_target_is_reached(run_history: History, memory: Path) -> None:
+    assert run_history("trend", "softmax")[0] == 0
+    run_history("mask", "10")
+    code, out, _ = run_history("trend")
     assert code == 3
     assert "target not reached: 83.3% of the roof" in out
-    told("unmask", "10")
-    assert told("trend")[0] == 0
+    run_history("unmask", "10")
+    assert run_history("trend")[0] == 0
 
 
-def test_a_truncated_file_is_named_and_the_rest_is_told(told: Told, memory: Path) -> None:
+def test_a_truncated_file_is_named_and_the_rest_is_reported(run_history: History, memory: Path) -> None:
     file = memory / "v4.json"
     file.write_bytes(file.read_bytes()[:500])
     for arguments in (("list",), ("trend",), ("compare", "1", "2"), ("show", "1")):
-        code, out, err = told(*arguments)
+        code, out, err = run_history(*arguments)
         assert code == 2
         assert out
         assert err.startswith(f"tritonaudit: {file}: is not complete JSON: ")
-    assert "v4" not in told("list")[1]
+    assert "v4" not in run_history("list")[1]
 
 
 @pytest.mark.parametrize(
@@ -103,15 +105,15 @@ def test_a_truncated_file_is_named_and_the_rest_is_told(told: Told, memory: Path
         (("show", "0"), "Invalid value"),
     ],
 )
-def test_what_cannot_be_told(told: Told, arguments: tuple[str, ...], said: str) -> None:
-    code, out, err = told(*arguments)
+def test_what_is_unknown(run_history: History, arguments: tuple[str, ...], said: str) -> None:
+    code, out, err = run_history(*arguments)
     assert (code, out) == (2, "")
     assert re.search(said, err)
 
 
-def test_masking_says_what_it_did(told: Told) -> None:
-    assert told("mask", "5") == (0, "v5 is masked already.\n", "")
-    assert told("unmask", "5") == (0, "v5 is unmasked.\n", "")
+def test_masking_says_what_it_did(run_history: History) -> None:
+    assert run_history("mask", "5") == (0, "v5 is masked already.\n", "")
+    assert run_history("unmask", "5") == (0, "v5 is unmasked.\n", "")
 
 
 def test_there_may_be_no_history(tritonaudit: Command, tmp_path: Path) -> None:

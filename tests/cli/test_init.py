@@ -58,7 +58,7 @@ def test_what_exists_is_left_as_it_is(project: Path, tritonaudit: Command) -> No
     assert (project / "audit_ops.py").stat().st_mtime_ns == before
 
 
-def test_specs_go_where_they_are_told_to(project: Path, tritonaudit: Command) -> None:
+def test_specs_go_where_they_are_sent_to(project: Path, tritonaudit: Command) -> None:
     ran = tritonaudit("init", "ops.py", "--output-dir", "audits")
     assert ran.out == "wrote audits/audit_ops.py: f\n"
     assert not (project / "audit_ops.py").exists()

@@ -26,8 +26,10 @@ def checkout(tmp_path: Path) -> Path:
     return copy_checkout(tmp_path / "checkout")
 
 
-def new(checkout: Path, *arguments: str) -> None:
-    python("-m", "tritonaudit", "new", *arguments, cwd=checkout)
+def new(checkout: Path, *arguments: str) -> Path:
+    """Write a rule; its Python file."""
+    written = python("-m", "tritonaudit", "new", *arguments, cwd=checkout).stdout
+    return Path(written.splitlines()[0].removeprefix("wrote "))
 
 
 def refusal(checkout: Path, *arguments: str) -> str:
@@ -54,19 +56,21 @@ def test_a_new_rule_is_found_at_once(checkout: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", ["TAM199", "TAM399", "TAM499"])
-def test_a_new_rule_passes_ruff_and_mypy(checkout: Path, code: str) -> None:
-    new(checkout, code, "some-name")
-    python("-m", "ruff", "check", SOURCE, cwd=checkout)
-    python("-m", "ruff", "format", "--check", SOURCE, cwd=checkout)
-    python("-m", "mypy", SOURCE, cwd=checkout)
+def test_new_rules_pass_ruff_and_mypy(checkout: Path) -> None:
+    sources = [
+        new(checkout, code, name)
+        for code, name in (("TAM199", "one-name"), ("TAM399", "another-name"), ("TAM499", "third-name"))
+    ]
+    python("-m", "ruff", "check", *sources, cwd=checkout)
+    python("-m", "ruff", "format", "--check", *sources, cwd=checkout)
+    python("-m", "mypy", *sources, cwd=checkout)
 
 
 @pytest.mark.parametrize(("code", "facts"), [("TAM399", "CompiledKernel"), ("TAM499", "RunKernel")])
 def test_a_rule_of_a_later_stage_reads_its_facts(checkout: Path, code: str, facts: str) -> None:
     new(checkout, code, "some-name")
-    told = f"from tritonaudit.rules import find_rule; print(find_rule({code!r}).facts().__name__)"
-    assert python("-c", told, cwd=checkout).stdout == f"{facts}\n"
+    reported = f"from tritonaudit.rules import find_rule; print(find_rule({code!r}).facts().__name__)"
+    assert python("-c", reported, cwd=checkout).stdout == f"{facts}\n"
     for name in ("bad.py", "good.py"):
         spec = checkout / "fixtures" / "rules" / f"{code}_some_name" / name
         assert 'copy_subject = Subject(copy, inputs=Tensor("size"))' in spec.read_text(encoding="utf-8")

@@ -75,7 +75,7 @@ def test_the_narrowest_access_counts_and_a_bulk_copy_has_no_width() -> None:
     assert broken("width>=4", variant(accesses=(access(8, (0, 1)),))) == []
 
 
-def test_what_cannot_be_told_breaks_nothing_and_is_not_kept_quiet() -> None:
+def test_what_is_unknown_breaks_nothing_and_is_not_kept_quiet() -> None:
     budget = parse_budget("accumulators<=256,gfx942:registers<=128,registers<=255")
     one = kernel(variant())
     assert violations(budget, one) == ()

@@ -174,6 +174,6 @@ def test_looking_up_imports_no_triton(tmp_path: Path) -> None:
     assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
-def test_the_version_of_triton_is_told_without_importing_it() -> None:
+def test_the_version_of_triton_is_reported_without_importing_it() -> None:
     triton = pytest.importorskip("triton")
     assert triton_version() == triton.__version__

@@ -184,7 +184,7 @@ def test_two_launches_that_are_alike_are_paired_in_their_order() -> None:
     assert texts(compared(old, new)) == ["+1 registers"]
 
 
-def test_the_versions_of_triton_are_told() -> None:
+def test_the_versions_of_triton_are_reported() -> None:
     comparison = compare(run(kernel(variant()), triton="3.6.0"), run(kernel(variant())))
     assert (comparison.triton_before, comparison.triton_now) == ("3.6.0", "3.9.0")
 

@@ -125,10 +125,10 @@ def test_the_log_says_what_cuobjdump_says(target: str, tmp_path: Path) -> None:
     result = compiled("large matmul", target)
     (tmp_path / "kernel.cubin").write_bytes(result.cubin or b"")
     command = [str(tool), "--dump-resource-usage", str(tmp_path / "kernel.cubin")]
-    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    reported = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     usage = ptxas.usage(result.log or "")
     assert usage is not None
-    found = re.search(r"REG:(\d+) STACK:(\d+) SHARED:\d+ LOCAL:(\d+)", told)
+    found = re.search(r"REG:(\d+) STACK:(\d+) SHARED:\d+ LOCAL:(\d+)", reported)
     assert found is not None
     assert tuple(map(int, found.groups())) == (usage.registers, usage.stack, usage.local)
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_launched_is_not_assembled() -> None:
     assert result.cubin is None
 
 
-def test_a_program_that_mlir_does_not_take_is_told_with_its_reason() -> None:
+def test_a_program_that_mlir_does_not_take_is_reported_with_its_reason() -> None:
     kernel, arguments = next(iter(PROGRAMS.values()))
     made = program(kernel, "sm_80", **arguments)
     result = compile_program(replace(made, ttir=made.ttir.replace("tt.return", "tt.returns_never", 1)))
@@ -219,7 +219,7 @@ def test_ttir_that_cannot_be_parsed_is_an_error_and_no_exception() -> None:
 
 
 @pytest.mark.skipif(VERSION != (3, 3), reason="a defect of Triton 3.3")
-def test_an_error_of_llvm_is_told_with_the_kernel() -> None:
+def test_an_error_of_llvm_is_reported_with_the_kernel() -> None:
     kernel, arguments = PROGRAMS["matmul"]
     result = compile_program(program(kernel, "sm_75", **arguments))
     assert isinstance(result, CompileError)

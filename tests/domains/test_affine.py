@@ -7,11 +7,11 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tritonaudit.domains.affine import ONE, ZERO, Affine, Atoms, Kind
+from tritonaudit.domains.affine import ONE, ZERO, Affine, AtomKind, Atoms
 
 NAMES = ("a", "b", "c")
 ATOMS = Atoms()
-KNOWN = {name: ATOMS.get(Kind.PARAM, name) for name in NAMES}
+KNOWN = {name: ATOMS.get(AtomKind.PARAM, name) for name in NAMES}
 Pair = tuple[Affine, Callable[[dict[str, int]], int]]
 
 
@@ -112,9 +112,12 @@ def test_what_an_atom_is_multiplied_by_holds_the_terms_with_it_once(pair: Pair, 
 
 def test_a_polynomial_is_written_as_a_person_would() -> None:
     atoms = Atoms()
-    pid, block = Affine.of(atoms.get(Kind.PID, "tl.program_id(0)", 0)), Affine.of(atoms.get(Kind.CONSTEXPR, "BLOCK"))
+    pid, block = (
+        Affine.of(atoms.get(AtomKind.PID, "tl.program_id(0)", 0)),
+        Affine.of(atoms.get(AtomKind.CONSTEXPR, "BLOCK")),
+    )
     lane = atoms.lane(block, ZERO, -1)
-    n = Affine.of(atoms.get(Kind.PARAM, "n"))
+    n = Affine.of(atoms.get(AtomKind.PARAM, "n"))
     two = Affine.constant(2)
     assert str(pid * block + lane) == "tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)"
     assert str(n - two) == "n - 2"
@@ -126,7 +129,7 @@ def test_a_polynomial_is_written_as_a_person_would() -> None:
 
 def test_an_operation_is_written_with_what_it_is_of() -> None:
     atoms = Atoms()
-    n, block = Affine.of(atoms.get(Kind.PARAM, "n")), Affine.of(atoms.get(Kind.CONSTEXPR, "BLOCK"))
+    n, block = Affine.of(atoms.get(AtomKind.PARAM, "n")), Affine.of(atoms.get(AtomKind.CONSTEXPR, "BLOCK"))
     assert str(atoms.opaque("FloorDivide", "FloorDivide", (n, block))) == "(n // BLOCK)"
     assert str(atoms.opaque("cdiv", "cdiv", (n + ONE, block))) == "cdiv(n + 1, BLOCK)"
     assert str(atoms.opaque("a loaded value", 1, (n,))) == "a loaded value"
@@ -134,8 +137,8 @@ def test_an_operation_is_written_with_what_it_is_of() -> None:
 
 def test_a_loop_variable_is_written_for_its_multiple() -> None:
     atoms = Atoms()
-    block = Affine.of(atoms.get(Kind.CONSTEXPR, "BLOCK"))
-    loop = Affine.of(atoms.get(Kind.LOOP, "k", 1, start=ZERO, step=block))
+    block = Affine.of(atoms.get(AtomKind.CONSTEXPR, "BLOCK"))
+    loop = Affine.of(atoms.get(AtomKind.LOOP, "k", 1, start=ZERO, step=block))
     assert str(loop * block) == "k"
 
 
@@ -144,8 +147,8 @@ def test_a_loop_variable_is_written_for_its_multiple() -> None:
 
 def test_equal_descriptions_give_the_same_atom() -> None:
     atoms = Atoms()
-    n, m = (Affine.of(atoms.get(Kind.PARAM, name)) for name in ("n", "m"))
-    assert atoms.get(Kind.PARAM, "n") is atoms.get(Kind.PARAM, "n")
+    n, m = (Affine.of(atoms.get(AtomKind.PARAM, name)) for name in ("n", "m"))
+    assert atoms.get(AtomKind.PARAM, "n") is atoms.get(AtomKind.PARAM, "n")
     assert atoms.lane(n, ZERO, -1) == atoms.lane(n, ZERO, -1)
     assert atoms.lane(n, ZERO, -1) != atoms.lane(n, ZERO, -2)
     assert atoms.lane(n, ZERO, -1) != atoms.lane(m, ZERO, -1)
@@ -160,7 +163,7 @@ def test_a_single_lane_is_a_number() -> None:
 
 def test_moving_the_axes_there_and_back_changes_nothing() -> None:
     atoms = Atoms()
-    n = Affine.of(atoms.get(Kind.PARAM, "n"))
+    n = Affine.of(atoms.get(AtomKind.PARAM, "n"))
     lane = atoms.lane(n, ZERO, -1)
     loaded = atoms.opaque("a loaded value", 1, (lane,), frozenset((-1,)))
     index = n * lane + n
@@ -176,15 +179,15 @@ def test_a_product_that_is_too_large_is_not_kept() -> None:
     atoms = Atoms()
     total = ZERO
     for index in range(9):
-        total = total + Affine.of(atoms.get(Kind.PARAM, f"p{index}"))
+        total = total + Affine.of(atoms.get(AtomKind.PARAM, f"p{index}"))
     assert atoms.product(total, ONE) == total
     assert atoms.product(total, total) is None
 
 
 def test_what_many_ways_lead_to_is_met_once() -> None:
     atoms = Atoms()
-    first = value = Affine.of(atoms.get(Kind.PARAM, "p"))
+    first = value = Affine.of(atoms.get(AtomKind.PARAM, "p"))
     for index in range(200):  # each is computed from the one before in two ways
-        value = Affine.of(atoms.get(Kind.OPAQUE, f"v{index}", inner=(value, value + ONE)))
+        value = Affine.of(atoms.get(AtomKind.OPAQUE, f"v{index}", inner=(value, value + ONE)))
     assert len(value.atoms_inside()) == 201
     assert set(first.atoms()) < value.atoms_inside()

@@ -23,7 +23,7 @@ Fills = set[float | Fill]
 
 
 def fills(expression: str) -> Fills | None:
-    """What the padded lanes of the value hold; None when that cannot be told."""
+    """What the padded lanes of the value hold; None when that is unknown."""
     reduction = flow(f"{LOAD}value = {expression}\ntl.sum(value)\n").reductions[-1]
     found = {padding.fill for padding in reduction.operand.paddings}
     return found if found or not reduction.operand.murky else None
@@ -104,7 +104,7 @@ def test_a_fill_goes_through_arithmetic(expression: str, fill: float | Fill) -> 
         "tl.load(x_ptr + cols, mask=mask, other=data)",
     ],
 )
-def test_what_cannot_be_told_is_not_told(expression: str) -> None:
+def test_what_is_unknown_is_not_reported(expression: str) -> None:
     assert not fills(expression)
 
 

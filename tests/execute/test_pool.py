@@ -267,8 +267,8 @@ def sent(message: bytes) -> tuple[str, bytes]:
 def test_a_pickle_from_a_worker_is_not_opened(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     pickled = pickle.dumps(tasks.Touching(str(mark)))
-    tellings = [pickled, packed(Reply(pickled)), packed(Note(pickled, 5))]
-    _, outcomes = heard(*map(sent, tellings), ("double", 2))
+    notices = [pickled, packed(Reply(pickled)), packed(Note(pickled, 5))]
+    _, outcomes = heard(*map(sent, notices), ("double", 2))
     *killed, right = outcomes.values()
     assert {(one.end, one.message.split(":")[0]) for one in killed} == {(End.RAISED, "said what cannot be read")}
     assert right == 4

@@ -117,7 +117,7 @@ print(len(open({str(tmp_path / "count")!r}).read().split()))
 def test_bytecode_that_may_not_be_left_beside_torch_is_kept_in_the_cache(
     tmp_path: Path, may_write: str, kept: list[str]
 ) -> None:
-    """As in a container: there each command would compile all of torch anew. What the user's code imports is not."""
+    """As in a container: there each command would compile all of torch again. What the user's code imports is not."""
     (tmp_path / "theirs.py").write_text("")
     code = f"""
 os.environ.update(PYTHONDONTWRITEBYTECODE={may_write!r}, TRITONAUDIT_CACHE={str(tmp_path / "cache")!r})

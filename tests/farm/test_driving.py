@@ -50,10 +50,10 @@ class Mortal:
 
 def test_a_deadly_subject_is_given_up_and_the_others_have_their_lines(tmp_path: Path) -> None:
     places = Mortal(2)
-    told = {one.path: one for one in Driver(list(FILES), Config(root=tmp_path), places).lines()}
-    assert set(told) == {path for path, _ in FILES}
-    assert {one.verdict for path, one in told.items() if path != DEADLY} == {"pass"}
-    line = json.loads(told[DEADLY].line)
+    reported = {one.path: one for one in Driver(list(FILES), Config(root=tmp_path), places).lines()}
+    assert set(reported) == {path for path, _ in FILES}
+    assert {one.verdict for path, one in reported.items() if path != DEADLY} == {"pass"}
+    line = json.loads(reported[DEADLY].line)
     assert breach(line, "line.schema.json") is None
     assert (line["verdict"], line["digest"]) == ("error", dict(FILES)[DEADLY])
     assert "3 times" in line["errors"][0]["message"]

@@ -15,7 +15,7 @@ from tests.checkout import ROOT
 from tests.cli.test_audit_jsonl import SPEC
 from tritonaudit.audit import AuditRequest
 from tritonaudit.config import Config
-from tritonaudit.farm.driving import Driver, Told
+from tritonaudit.farm.driving import Driver, Reported
 from tritonaudit.farm.job import Asked
 from tritonaudit.farm.local import LocalPlaces
 
@@ -61,11 +61,11 @@ def test_nodes_come_and_go_and_the_lines_are_those_of_this_machine(project: Path
     files = [(name, "0" * 64) for name in FILES]
     nodes = [cluster.add_node(num_cpus=1, object_store_memory=80 << 20) for _ in range(4)]
     places = ray_places(asked, cluster.address, [project])
-    told: list[Told] = []
+    reported: list[Reported] = []
     try:
         for one in Driver(files, asked.config, places).lines():
-            told.append(one)
-            if len(told) == 1:
+            reported.append(one)
+            if len(reported) == 1:
                 for node in nodes[:2]:
                     cluster.remove_node(node, allow_graceful=False)
                 cluster.add_node(num_cpus=1, object_store_memory=80 << 20)
@@ -76,6 +76,6 @@ def test_nodes_come_and_go_and_the_lines_are_those_of_this_machine(project: Path
         expected = list(Driver(files, asked.config, local).lines())
     finally:
         local.close()
-    assert sorted(one.path for one in told) == FILES
-    assert {one.path: json.loads(one.line) for one in told} == {one.path: json.loads(one.line) for one in expected}
-    assert {one.path: one.verdict for one in told} == {**dict.fromkeys(FILES[:-1], "pass"), FILES[-1]: "fail"}
+    assert sorted(one.path for one in reported) == FILES
+    assert {one.path: json.loads(one.line) for one in reported} == {one.path: json.loads(one.line) for one in expected}
+    assert {one.path: one.verdict for one in reported} == {**dict.fromkeys(FILES[:-1], "pass"), FILES[-1]: "fail"}

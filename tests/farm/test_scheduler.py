@@ -1,4 +1,4 @@
-"""The scheduler, where places come and go at random: nothing is lost, told twice, or timed beside others."""
+"""The scheduler, where places come and go at random: nothing is lost, reported twice, or timed beside others."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LAST = Place("last", 2, times=True)
 
 @dataclass
 class World:
-    """Runs leases, and keeps what is told of each subject, and where it failed."""
+    """Runs leases, and keeps what is reported of each subject, and where it failed."""
 
     scheduler: Scheduler
     running: dict[int, Lease] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
-    told: Counter[int] = field(default_factory=Counter)
+    reported: Counter[int] = field(default_factory=Counter)
     given_up: set[int] = field(default_factory=set)
     failures: Counter[int] = field(default_factory=Counter)
     failed_at: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -30,7 +30,7 @@ class World:
     def start(self) -> None:
         for lease in self.scheduler.starts():
             assert lease.number not in self.running
-            assert not self.told[lease.subject], "what is told of is done with"
+            assert not self.reported[lease.subject], "what is reported is done with"
             assert lease.subject not in {one.subject for one in self.running.values()}, "it is done twice at once"
             others = {
                 name
@@ -54,7 +54,7 @@ class World:
 
     def hear(self, subject: int, ending: Ending) -> None:
         if ending in (Ending.DONE, Ending.GIVEN_UP):
-            self.told[subject] += 1
+            self.reported[subject] += 1
         if ending is Ending.GIVEN_UP:
             self.given_up.add(subject)
 
@@ -90,7 +90,7 @@ class World:
 
 @settings(max_examples=100, deadline=None)
 @given(data=st.data(), subjects=st.integers(0, 25))
-def test_nothing_is_lost_nothing_is_told_twice_and_slots_are_kept(data: st.DataObject, subjects: int) -> None:
+def test_nothing_is_lost_nothing_is_reported_twice_and_slots_are_kept(data: st.DataObject, subjects: int) -> None:
     world = World(Scheduler(subjects))
     names = iter(f"place {number}" for number in range(1000))
     for _ in range(data.draw(st.integers(0, 60))):
@@ -109,7 +109,7 @@ def test_nothing_is_lost_nothing_is_told_twice_and_slots_are_kept(data: st.DataO
         assert world.running, "there is something to do, and a place for it"
         assert not world.scheduler.is_stuck
         world.end(next(iter(world.running.values())), fails=False, is_to_be_timed=True)
-    assert world.told == Counter(range(subjects))
+    assert world.reported == Counter(range(subjects))
     assert all(world.failures[subject] == MOST_TRIES for subject in world.given_up)
     assert all(count < MOST_TRIES for subject, count in world.failures.items() if subject not in world.given_up)
 
@@ -154,7 +154,7 @@ def test_little_waits_for_a_gpu_that_is_slow_to_time() -> None:
     assert waiting < 20
 
 
-def test_no_place_and_no_gpu_are_told_of_as_being_stuck() -> None:
+def test_no_place_and_no_gpu_are_reported_as_being_stuck() -> None:
     scheduler = Scheduler(1)
     assert scheduler.is_stuck
     scheduler.join(Place("cpu", 1))

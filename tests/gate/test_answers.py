@@ -83,7 +83,7 @@ def test_a_special_number_that_is_wrong_fails_the_edges_alone() -> None:
     assert (correct.shapes(found).status, correct.matches(found).status) == (PASS, PASS)
 
 
-def test_what_may_be_harmless_is_told_and_passes() -> None:
+def test_what_may_be_harmless_is_reported_and_passes() -> None:
     found = material(ran.run("s", wrong({"n": 64}, is_certain=False), ran.trial({"n": 64}, fill="nan")))
     assert correct.matches(found).status is PASS
     assert "may be harmless: wrong result at n=64" in correct.matches(found).reason
@@ -103,10 +103,10 @@ def test_a_weak_reference_is_no_pass() -> None:
 @pytest.mark.parametrize(
     ("left_out", "shapes", "edges"),
     [
-        ("7 of 9 cases, n=4096 in none before", NOT_RUN, PASS),
-        ("7 of 9 cases, layout offset in none before", PASS, NOT_RUN),
-        ("7 of 9 cases, n=0 in none before", NOT_RUN, NOT_RUN),
-        ("7 of 9 cases", PASS, PASS),
+        ("7 cases, n=4096 in none before", NOT_RUN, PASS),
+        ("7 cases, layout offset in none before", PASS, NOT_RUN),
+        ("7 cases, n=0 in none before", NOT_RUN, NOT_RUN),
+        ("7 cases", PASS, PASS),
         ("n other sizes", PASS, PASS),
         ("the rest", NOT_RUN, NOT_RUN),
     ],

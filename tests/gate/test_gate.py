@@ -1,4 +1,4 @@
-"""The gate of stage 3 on a kernel that passes what can be told without a GPU, and on others with one fault each."""
+"""The gate of stage 3 on a kernel that passes what can be checked without a GPU, and on others with one fault each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FAILED = {
 
 
 def request(stage: int, subject: str | None = None) -> GateRequest:
-    return GateRequest(stage, 60.0, os.cpu_count() or 1, Where.CPU, subject)
+    return GateRequest(stage, 10.0, os.cpu_count() or 1, Where.CPU, subject)
 
 
 @pytest.fixture(scope="module")

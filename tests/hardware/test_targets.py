@@ -66,7 +66,7 @@ def test_the_default_targets_are_known() -> None:
 
 
 @pytest.mark.parametrize(("wrong", "meant"), [("sm90", "sm_90"), ("SM_100", "sm_100"), ("gfx943", "gfx942")])
-def test_an_unknown_target_is_told_with_the_one_that_was_meant(wrong: str, meant: str) -> None:
+def test_an_unknown_target_is_reported_with_the_one_that_was_meant(wrong: str, meant: str) -> None:
     with pytest.raises(ValueError, match=f"there is no target '{wrong}'; did you mean '{meant}'\\? Known are sm_75, "):
         gpu_target(wrong)
 

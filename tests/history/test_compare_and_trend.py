@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from tests import ran
 from tests.history.entries import WRONG, entry, finding
 from tests.measured import missed, of_size, row
-from tritonaudit.finding import Stage, Status
+from tritonaudit.finding import Confidence, Stage, Status
 from tritonaudit.history.asked import asked_of
 from tritonaudit.history.compare import Compared, compared
 from tritonaudit.history.folder import HistoryError, Version
@@ -27,39 +28,39 @@ def between(earlier: dict[str, Any], later: dict[str, Any]) -> Compared:
     return compared(*versions(earlier, later))
 
 
-def told(found: Compared) -> list[tuple[str, str, str]]:
+def reported(found: Compared) -> list[tuple[str, str, str]]:
     return [(one.move, one.name, one.shown) for _, differences in found.subjects for one in differences]
 
 
 def test_a_verdict_gets_better_and_worse() -> None:
     right, wrong = entry(), entry(checks={WRONG: Status.FAIL})
-    assert told(between(wrong, right)) == [("better", WRONG, "fail → pass")]
-    assert told(between(right, wrong)) == [("worse", WRONG, "pass → fail")]
+    assert reported(between(wrong, right)) == [("better", WRONG, "fail → pass")]
+    assert reported(between(right, wrong)) == [("worse", WRONG, "pass → fail")]
 
 
 def test_what_was_not_run_is_no_verdict() -> None:
     right, not_run = entry(), entry(checks={WRONG: Status.NOT_RUN})
-    assert told(between(right, not_run)) == [("gone", WRONG, "was pass, now not run: why")]
-    assert told(between(not_run, right)) == [("new", WRONG, "pass")]
+    assert reported(between(right, not_run)) == [("gone", WRONG, "was pass, now not run: why")]
+    assert reported(between(not_run, right)) == [("new", WRONG, "pass")]
 
 
 def test_times_move_where_their_intervals_do_not_meet() -> None:
     slow, fast, hardly = entry(row(2.0, 3.0)), entry(row(1.5, 3.0)), entry(row(2.001, 3.0))
-    assert told(between(slow, fast)) == [
+    assert reported(between(slow, fast)) == [
         ("better", f"time, {WHERE}", "2.00 ms → 1.50 ms"),
         ("better", f"of the roof, {WHERE}", "50% → 67%"),
         ("better", f"faster than PyTorch, {WHERE}", "1.50× → 2.00×"),
     ]
-    assert [move for move, *_ in told(between(fast, slow))] == ["worse"] * 3
-    assert told(between(slow, hardly)) == []
+    assert [move for move, *_ in reported(between(fast, slow))] == ["worse"] * 3
+    assert reported(between(slow, hardly)) == []
 
 
 def test_errors_move_by_more_than_a_tenth() -> None:
     name = "worst error over its budget"
-    assert told(between(entry(ratio=0.5), entry(ratio=0.52))) == []
-    assert told(between(entry(ratio=0.5), entry(ratio=0.8))) == [("worse", name, "0.5 → 0.8")]
-    assert told(between(entry(ratio=float("nan")), entry(ratio=0.8))) == [("better", name, "not finite → 0.8")]
-    assert told(between(entry(ratio=float("nan")), entry(ratio=float("inf")))) == []
+    assert reported(between(entry(ratio=0.5), entry(ratio=0.52))) == []
+    assert reported(between(entry(ratio=0.5), entry(ratio=0.8))) == [("worse", name, "0.5 → 0.8")]
+    assert reported(between(entry(ratio=float("nan")), entry(ratio=0.8))) == [("better", name, "not finite → 0.8")]
+    assert reported(between(entry(ratio=float("nan")), entry(ratio=float("inf")))) == []
 
 
 def test_times_of_two_devices_are_not_compared() -> None:
@@ -67,8 +68,8 @@ def test_times_of_two_devices_are_not_compared() -> None:
     other = entry(row(1.0))
     other["environment"] = {**other["environment"], "device": "NVIDIA A100"}
     found = between(one, other)
-    assert told(found) == []
-    assert found.untold == 2
+    assert reported(found) == []
+    assert found.untimed == 2
     [device] = found.environment
     assert (device.name, device.shown) == ("device", "NVIDIA H100 80GB HBM3 → NVIDIA A100")
 
@@ -102,10 +103,20 @@ def test_what_a_rule_finds_is_compared_where_both_asked_for_it() -> None:
 
 
 def test_what_only_pedantic_audits_show_is_not_compared_with_others() -> None:
-    plain, pedantic = entry(asked=asked()), entry(asked=asked(pedantic=True), findings=(finding(),))
+    doubtful = replace(finding(), confidence=Confidence.LOW)
+    plain, pedantic = entry(asked=asked()), entry(asked=asked(pedantic=True), findings=(doubtful,))
     assert between(plain, pedantic).findings == ()
     assert between(pedantic, plain).findings == ()
     assert [one.move for one in between(entry(asked=asked(pedantic=True)), pedantic).findings] == ["new"]
+
+
+def test_a_sure_finding_is_new_or_gone_though_only_one_audit_was_pedantic() -> None:
+    plain, pedantic = entry(asked=asked()), entry(asked=asked(pedantic=True), findings=(finding(),))
+    assert [one.move for one in between(plain, pedantic).findings] == ["new"]
+    assert [one.move for one in between(pedantic, plain).findings] == ["gone"]
+    for one in pedantic["findings"]:  # as older releases kept it
+        del one["confidence"]
+    assert between(plain, pedantic).findings == ()
 
 
 def test_parts_that_only_one_did_are_not_compared() -> None:
@@ -116,7 +127,7 @@ def test_parts_that_only_one_did_are_not_compared() -> None:
         assert (found.subjects, found.findings, found.same, found.unasked) == ((), (), 0, 1)
         assert {*found.both.only_earlier, *found.both.only_later} == {"compile", "run", "measure"}
     run = entry(row(9.0), ratio=2.0, asked=asked(Stage.RUN))
-    assert told(between(run, whole)) == [("better", "worst error over its budget", "2 → 0.5")]
+    assert reported(between(run, whole)) == [("better", "worst error over its budget", "2 → 0.5")]
 
 
 def test_an_entry_that_does_not_say_what_it_was_asked_for_is_compared_as_a_whole() -> None:

@@ -1,4 +1,4 @@
-"""The published schema describes what is kept, and what breaks it is told with its place."""
+"""The published schema describes what is kept, and what breaks it is reported with its place."""
 
 from __future__ import annotations
 

@@ -35,6 +35,10 @@ LAUNCH = "    kernel[(m,)](x, x, 1, 1, 1)\n"
         "class A(A):\n    def run(self, m):\n        x = self.x = self\n    " + LAUNCH,
         "def run(x):\n    global m\n    m = lambda: m\n    m = m()\n" + LAUNCH,
         "def run(x):\n    d = {}\n    d[x] = d\n    m = d[x][x]\n" + LAUNCH,
+        "def run(x):\n    m = torch.empty(()).t().size(0)\n" + LAUNCH,
+        "def run(x):\n    m = torch.empty(()).transpose(0, 1).size(0)\n" + LAUNCH,
+        "def run(x):\n    m = torch.empty(()).permute(0).size(0)\n" + LAUNCH,
+        "def run(x):\n    m = torch.empty(()).flatten(0, 1).size(0)\n" + LAUNCH,
     ],
 )
 def test_wrappers_that_are_no_fun(text: str) -> None:

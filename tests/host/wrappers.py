@@ -55,12 +55,12 @@ def _named(sizes: dict[str, int]) -> Iterator[tuple[str, int]]:
 
 
 def grid(one: LaunchSite) -> list[str]:
-    """The axes of a grid, as they are told."""
+    """The axes of a grid, as text."""
     return [one.grid.reason] if isinstance(one.grid, Symbol) else [str(axis) for axis in one.grid]
 
 
 def passed(one: LaunchSite, parameter: str) -> str:
-    """What a launch passes, as it is told: of a tensor its shape."""
+    """What a launch passes, as text: of a tensor its shape."""
     value = one.arguments[parameter]
     if isinstance(value, Tensor):
         return str(tuple(map(str, value.shape))) if isinstance(value.shape, tuple) else "a tensor of unknown shape"

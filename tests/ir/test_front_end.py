@@ -10,7 +10,7 @@ import pytest
 from tritonaudit.config import Config
 from tritonaudit.domains.analysis import NotAnalysed, analyse
 from tritonaudit.engine import check_text
-from tritonaudit.ir.mistakes import Kind, Mistake
+from tritonaudit.ir.mistakes import Mistake, MistakeKind
 from tritonaudit.kernel.project import Project
 from tritonaudit.source.outline import outline
 from tritonaudit.target import Target
@@ -117,7 +117,12 @@ def test_a_launch_gives_dtypes_and_constants(tmp_path: Path) -> None:
             kernel[(1,)](x, 7, BLOCK=48)
     """
     found = mistakes(text, tmp_path)
-    assert [mistake.kind for mistake in found] == [Kind.ARANGE, Kind.ARANGE, Kind.MATH_DTYPE, Kind.MASK_DTYPE]
+    assert [mistake.kind for mistake in found] == [
+        MistakeKind.ARANGE,
+        MistakeKind.ARANGE,
+        MistakeKind.MATH_DTYPE,
+        MistakeKind.MASK_DTYPE,
+    ]
     assert found[2].words["dtype"] == "bf16"
 
 
@@ -149,10 +154,12 @@ def test_a_helper_is_read_with_the_types_of_its_arguments(tmp_path: Path) -> Non
             tl.store(out_ptr + tl.arange(0, 16), soft(x, True))
             tl.store(out_ptr + tl.arange(0, 16), soft(x, False))
     """
-    assert [(mistake.kind, mistake.node.lineno) for mistake in mistakes(text, tmp_path)] == [(Kind.MATH_DTYPE, 11)]
+    assert [(mistake.kind, mistake.node.lineno) for mistake in mistakes(text, tmp_path)] == [
+        (MistakeKind.MATH_DTYPE, 11)
+    ]
 
 
-def test_a_mistake_of_a_helper_is_told_once(tmp_path: Path) -> None:
+def test_a_mistake_of_a_helper_is_reported_once(tmp_path: Path) -> None:
     text = """
         @triton.jit
         def last(x_ptr, n):
@@ -164,7 +171,7 @@ def test_a_mistake_of_a_helper_is_told_once(tmp_path: Path) -> None:
         def kernel(x_ptr, out_ptr, n):
             tl.store(out_ptr, last(x_ptr, n) + last(x_ptr + 1, n))
     """
-    assert [mistake.kind for mistake in mistakes(text, tmp_path)] == [Kind.ONE_PATH]
+    assert [mistake.kind for mistake in mistakes(text, tmp_path)] == [MistakeKind.ONE_PATH]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +203,7 @@ def test_a_number_must_fit_into_the_dtype_that_it_takes(
     text = f"@triton.jit\ndef kernel(out_ptr, n):\n    x = {expression}\n"
     refused = mistakes(text, tmp_path, ">=3.3")
     assert [(mistake.kind, mistake.releases[0], mistake.releases[-1]) for mistake in refused] == [
-        (Kind.OUT_OF_RANGE, since, (3, 9))
+        (MistakeKind.OUT_OF_RANGE, since, (3, 9))
     ]
 
 
@@ -244,8 +251,8 @@ def test_recursion_on_a_constant_ends_where_an_else_ends_it(tmp_path: Path) -> N
     """
     nested = text.format("else:\n                ")
     assert [mistake.kind for mistake in mistakes(nested, tmp_path, "==3.9")] == []
-    assert {mistake.kind for mistake in mistakes(text.format(""), tmp_path, "==3.9")} == {Kind.RECURSION}
-    assert {mistake.kind for mistake in mistakes(nested, tmp_path, "==3.4")} == {Kind.RECURSION}
+    assert {mistake.kind for mistake in mistakes(text.format(""), tmp_path, "==3.9")} == {MistakeKind.RECURSION}
+    assert {mistake.kind for mistake in mistakes(nested, tmp_path, "==3.4")} == {MistakeKind.RECURSION}
 
 
 FOLKLORE = {
@@ -335,7 +342,7 @@ ALONE = """
 
 def test_what_a_docstring_speaks_of_is_not_called(tmp_path: Path) -> None:
     text = ALONE.format(docstring="'Use it as kernel(x_ptr, mask, out_ptr).'", second="pass")
-    assert [one.kind for one in mistakes(text, tmp_path)] == [Kind.AXIS]
+    assert [one.kind for one in mistakes(text, tmp_path)] == [MistakeKind.AXIS]
 
 
 def test_a_function_that_asks_for_the_shape_of_a_parameter_is_a_helper(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_a_name_set_in_some_arms_is_not_set(tmp_path: Path) -> None:
     "value",
     ["math.sqrt(2 / math.pi)", "width()", "16 * 4 > 3", 'f"{1}"', "A", "torch.cuda.is_available()", "Config()"],
 )
-def test_globals_of_the_host_are_told_however_they_are_made(value: str, tmp_path: Path) -> None:
+def test_globals_of_the_host_are_reported_however_they_are_made(value: str, tmp_path: Path) -> None:
     text = f"""
         A = 16
 

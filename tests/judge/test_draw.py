@@ -72,7 +72,7 @@ def test_a_sample_has_twenty_of_each_severity_and_is_the_same_for_a_seed() -> No
     assert sum(one.severity == "error" for one in chosen) >= 20
 
 
-def test_what_only_the_pedantic_are_told_fills_a_sample() -> None:
+def test_what_only_the_pedantic_are_reported_fills_a_sample() -> None:
     some = [drawn(index, "info", "low" if index % 2 else "high") for index in range(100)]
     assert sum(one.confidence == "low" for one in sample(some, 80, 1)) == 30
 

@@ -125,16 +125,16 @@ def test_what_is_true_is_not_contradicted() -> None:
 def test_a_planted_wrong_fact_is_found(planted: dict[str, object], fact: str, seen: str) -> None:
     true = stated()
     wrong = Stated(**{**{name: getattr(true, name) for name in true.__dataclass_fields__}, **planted})  # type: ignore[arg-type]
-    (told,) = compared([wrong], WATCHED).contradictions
-    assert (told.variable, told.fact, told.seen) == ("at", fact, seen)
+    (reported,) = compared([wrong], WATCHED).contradictions
+    assert (reported.variable, reported.fact, reported.seen) == ("at", fact, seen)
 
 
 def test_a_planted_wrong_number_is_found() -> None:
     true = stated()
     assert true.number is not None
     wrong = Stated("at", 3, 3, true.dtype, true.shape, true.number + true.number, None, None)
-    (told,) = compared([wrong], WATCHED).contradictions
-    assert (told.fact, told.seen) == ("number", "1, where it is 2, at (0, 1)")
+    (reported,) = compared([wrong], WATCHED).contradictions
+    assert (reported.fact, reported.seen) == ("number", "1, where it is 2, at (0, 1)")
 
 
 def test_what_is_stated_of_kernels_in_a_folder_is_held_against_launches(

@@ -12,11 +12,11 @@ pytest.importorskip("torch", reason="torch holds the tensors")
 pytest.importorskip("triton", reason="Triton compiles the kernels")
 
 from bench.judge.executing import become_ready
+from bench.judge.faults.detecting import asked_of, tell, with_detected
 from bench.judge.faults.mutants import mutants, targets_of
 from bench.judge.faults.operators import ONLY_COUNTED, OPERATORS, WORKED_ON
 from bench.judge.faults.sheets import write_sheets
 from bench.judge.faults.tables import classes, operators, time_taken
-from bench.judge.faults.telling import asked_of, tell, with_told
 from bench.judge.faults.trying import Task, Trial, Tried, try_task
 from bench.judge.noted import Noted
 from tests.checkout import ROOT
@@ -141,7 +141,7 @@ def trials(tmp_path_factory: pytest.TempPathFactory) -> Sequence[Trial]:
     )
     assert not isinstance(tried, Killed), tried.message
     assert tried.reason == ""
-    return with_told(tried, tell(asked_of(task, tried))).trials
+    return with_detected(tried, tell(asked_of(task, tried))).trials
 
 
 def outcomes(trials: Sequence[Trial], operator: str) -> dict[str, str]:
@@ -157,7 +157,7 @@ def test_the_engine_says_which_are_faults(trials: Sequence[Trial]) -> None:
 def test_a_mutant_that_is_equal_is_no_fault(trials: Sequence[Trial]) -> None:
     assert set(outcomes(trials, "other_dropped").values()) == {"equal"}
     assert set(outcomes(trials, "other_not_neutral").values()) == {"equal"}
-    assert not any(one.told for one in trials if one.outcome == "equal")
+    assert not any(one.detected for one in trials if one.outcome == "equal")
 
 
 def test_a_mutant_that_shows_in_no_call_is_not_called_equal_for_that(trials: Sequence[Trial]) -> None:
@@ -165,9 +165,9 @@ def test_a_mutant_that_shows_in_no_call_is_not_called_equal_for_that(trials: Seq
 
 
 def test_what_the_source_tells_is_new_with_the_fault(trials: Sequence[Trial]) -> None:
-    told = {one.operator: one.told for one in trials if one.is_faulty}
-    assert "TAM102" in told["bound_weakened"]
-    assert told["mask_dropped"]
+    detected = {one.operator: one.detected for one in trials if one.is_faulty}
+    assert "TAM102" in detected["bound_weakened"]
+    assert detected["mask_dropped"]
 
 
 def test_a_sheet_shows_the_change_in_its_function_and_what_it_came_to(trials: Sequence[Trial], tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_the_table_counts_faults_and_who_tells_of_them(trials: Sequence[Trial]) 
     assert classes(trials)["mask_term_dropped"] == {"faults": 1, "source": 1}
 
 
-def test_the_time_is_told_by_kernels_and_on_the_clock(trials: Sequence[Trial]) -> None:
+def test_the_time_is_reported_by_kernels_and_on_the_clock(trials: Sequence[Trial]) -> None:
     tried = Tried(tuple(trials), (), "", 12.0)
     each = 12 / len(trials)
     assert time_taken([tried], 2, 7.0) == (

@@ -32,7 +32,7 @@ print("findings in the 1 fixed files: 0 on 1 kernels")
 def test_a_class_has_its_bugs_and_its_faults_in_one_row() -> None:
     injected = {"barrier_dropped": Injected("race", 10, 3), "mask_dropped": Injected("missing-mask", 20, 9)}
     assert table({"dev": scored_of(PRINTED)}, injected).split("\n") == [
-        "| class | dev | told | at the place | injected faults | told | operators |",
+        "| class | dev | detected | at the place | injected faults | detected | operators |",
         "|---|---|---|---|---|---|---|",
         "| int32-overflow | 17 | 59 % | 65 % | 0 | - |  |",
         "| race | 4 | 0 % | 25 % | 10 | 30 % | barrier_dropped |",

@@ -16,7 +16,7 @@ from bench.judge.invariance.edits import EDITS, edited
 from bench.judge.invariance.meaning import Computed, Edition, computed
 from bench.judge.invariance.source import Package, Source
 from bench.judge.invariance.tables import by_edit, by_rule
-from bench.judge.invariance.trying import Task, Told, Tried, try_file
+from bench.judge.invariance.trying import Reported, Task, Tried, try_file
 from tests.checkout import ROOT
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
@@ -99,7 +99,7 @@ def tried(folder: Path, check: object = None, text: str = KERNELS) -> Tried:
     return found
 
 
-def lost(found: Tried) -> Mapping[str, Sequence[Told]]:
+def lost(found: Tried) -> Mapping[str, Sequence[Reported]]:
     return {one.edit: one.lost for one in found.compared if one.lost}
 
 
@@ -167,10 +167,10 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Tried:
         ("renamed", "TAC109", "turn_kernel"),
     ],
 )
-def test_a_finding_is_told_whatever_words_stand_around_it(judged: Tried, edit: str, code: str, kernel: str) -> None:
+def test_a_finding_is_reported_whatever_words_stand_around_it(judged: Tried, edit: str, code: str, kernel: str) -> None:
     (one,) = (one for one in judged.compared if one.edit == edit)
-    assert (code, kernel) in {(told.code, told.kernel) for told in one.findings}
-    assert code not in {told.code for told in (*one.lost, *one.new)}
+    assert (code, kernel) in {(reported.code, reported.kernel) for reported in one.findings}
+    assert code not in {reported.code for reported in (*one.lost, *one.new)}
 
 
 SUBJECTS = sorted(path for path in (ROOT / "bench/mutation/subjects").iterdir() if path.is_dir())

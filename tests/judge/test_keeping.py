@@ -47,15 +47,15 @@ class Task:
 
 @dataclass(frozen=True)
 class Found:
-    told: tuple[str, ...]
+    reported: tuple[str, ...]
 
 
 def test_what_is_kept_is_found_again_where_the_work_folder_has_been_moved(tmp_path: Path) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
-    Kept(here, "told", BRAIN).put(Task(here / "specs" / "audit_add.py"), Found(("TAM101",)))
+    Kept(here, "found", BRAIN).put(Task(here / "specs" / "audit_add.py"), Found(("TAM101",)))
     here.rename(there)
-    assert Kept(there, "told", BRAIN).get(Task(there / "specs" / "audit_add.py"), Found) == Found(("TAM101",))
-    assert Kept(there, "told", BRAIN).get(Task(there / "specs" / "audit_mul.py"), Found) is None
+    assert Kept(there, "found", BRAIN).get(Task(there / "specs" / "audit_add.py"), Found) == Found(("TAM101",))
+    assert Kept(there, "found", BRAIN).get(Task(there / "specs" / "audit_mul.py"), Found) is None
 
 
 def test_a_call_that_is_kept_is_of_the_package_wherever_it_lies() -> None:

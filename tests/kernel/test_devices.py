@@ -46,7 +46,7 @@ def test_what_is_made_on_the_current_gpu_beside_a_given_tensor_is_found(call: st
     assert made(f"def run(x, n):\n    y = {call}\n    kernel[(x.numel(),)](x, y)\n") == [call]
 
 
-def test_the_file_is_told_once_at_the_first_launch() -> None:
+def test_the_file_is_reported_once_at_the_first_launch() -> None:
     wrapper = """\
     def run(x: torch.Tensor):
         y = torch.empty(4, device="cuda")

@@ -69,5 +69,5 @@ def test_a_flag_of_a_tensor_that_the_wrapper_needs_is_never_false(
     assert [(each.use.id, each.flag, each.value) for each in names] == value
 
 
-def test_each_flag_is_told_once() -> None:
+def test_each_flag_is_reported_once() -> None:
     assert len(found("if FLAG:\n    v = 1\n    w = 2\ntl.store(x_ptr, v)\ntl.store(x_ptr, w)")) == 1

@@ -70,7 +70,7 @@ def test_arithmetic_and_casts_make_numbers(condition: str) -> None:
     "condition",
     ["x", "x > 0", "(x & 1) != 0", "x.to(tl.int1)", "(x > 0) & (n > 1)", "n", "FLAG", "helper(x)", "x > 0 and n > 1"],
 )
-def test_what_may_be_a_condition_is_not_told_of(condition: str) -> None:
+def test_what_may_be_a_condition_is_not_reported_of(condition: str) -> None:
     assert list(numeric_conditions(*kernel(f"x = tl.load(x_ptr)\ny = tl.where({condition}, 1.0, 0.0)"))) == []
 
 

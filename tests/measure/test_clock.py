@@ -36,7 +36,7 @@ class Library:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def reported(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """For how many cycles the GPU was kept busy; nvidia-smi answers by the numbers of another GPU."""
     cycles: list[int] = []
     monkeypatch.setattr(torch.cuda, "_sleep", cycles.append)
@@ -47,22 +47,22 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return cycles
 
 
-def test_the_library_is_asked_first(told: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_library_is_asked_first(reported: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     library = Library()
     monkeypatch.setattr(clock, "_library", lambda: library)
     assert clock.clocks() == (1755, 1980)
     assert library.asked == [b"GPU-8a"]
-    assert len(told) == 1
+    assert len(reported) == 1
     assert clock.driver_version.__wrapped__() == "580.159.03"
 
 
 @pytest.mark.parametrize("library", [None, Library("unit", "driver"), Library("clock", "driver")])
 def test_where_it_is_not_there_or_refuses_nvidia_smi_is(
-    library: Library | None, told: list[int], monkeypatch: pytest.MonkeyPatch
+    library: Library | None, reported: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "_library", lambda: library)
     assert clock.clocks() == (1400, 1500)
-    assert len(told) == 2
+    assert len(reported) == 2
     assert clock.driver_version.__wrapped__() == "1.0"
 
 

@@ -85,7 +85,7 @@ def test_unstable_times_are_not_compared() -> None:
     assert (found[Check.TIMED].status, found[Check.TIMED].reason) == (Status.WARN, "unstable: its times spread")
 
 
-def test_sizes_that_were_missed_are_told_beside_those_that_were_not() -> None:
+def test_sizes_that_were_missed_are_reported_beside_those_that_were_not() -> None:
     found = outcomes(row(1.1), missed("the time was spent", size=""), missed("the time was spent", size=""))
     assert (found[Check.TIMED].case, found[Check.TIMED].reason) == ("1 size", "2 sizes not timed: the time was spent")
 
@@ -94,7 +94,7 @@ def test_what_was_interrupted_says_so() -> None:
     assert outcomes(row(1.1), reason="interrupted")[Check.TIMED].reason == "the rest: interrupted"
 
 
-def test_a_size_in_which_the_worker_was_lost_is_told() -> None:
+def test_a_size_in_which_the_worker_was_lost_is_reported() -> None:
     lost = missed("its process was killed by signal 9", status=Status.FAIL)
     found = outcomes(row(1.1), lost, reason=lost.reason)
     assert found[Check.TIMED].reason == "1 size not timed: its process was killed by signal 9"

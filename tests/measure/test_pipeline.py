@@ -109,7 +109,7 @@ def test_where_what_the_gpu_can_reach_is_not_known_nothing_is_measured(
 
 
 @pytest.mark.usefixtures("pretending")
-def test_in_a_lane_each_is_measured_as_it_is_added_and_the_others_are_told(tmp_path: Path) -> None:
+def test_in_a_lane_each_is_measured_as_it_is_added_and_the_others_are_reported(tmp_path: Path) -> None:
     keys = [(tmp_path / "audit_it.py", name) for name in ("wrong", "first", "second")]
     with Lane(Config(tmp_path), MeasureRequest(1.0, JOBS), SILENT) as lane:
         lane.add(keys[1])

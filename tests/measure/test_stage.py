@@ -1,4 +1,4 @@
-"""The measure stage as a whole: without a GPU sizes are listed and none is said to have run; what is lost is told."""
+"""The measure stage as a whole: without a GPU sizes are listed and none is said to have run; losses are reported."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def test_contenders_take_turns_in_going_first(number: int) -> None:
     assert [turn[0] for turn in rounds] == contenders * 2
 
 
-def test_the_kernels_own_time_is_told_where_there_is_one() -> None:
+def test_the_kernels_own_time_is_reported_where_there_is_one() -> None:
     both, events = Times([1.0], [2.0], [3.0]), Times([], [2.0], [3.0])
     assert (both.device, both.method) == ([1.0], CUPTI)
     assert (events.device, events.method) == ([2.0], "CUDA events")

@@ -1,4 +1,4 @@
-"""Attempts at a variant that failed: at most three, each kept and told of, and the variant's own file untouched."""
+"""Attempts at a variant that failed: at most three, each kept and reported, and the variant's own file untouched."""
 
 from __future__ import annotations
 

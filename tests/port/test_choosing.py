@@ -26,7 +26,7 @@ def times(final: float, uncertainty: float = 0.01, sizes: tuple[str, ...] = ("sm
         ([("v1", times(1.0))], "v1"),
     ],
 )
-def test_the_fastest_or_the_earliest_that_cannot_be_told_from_it(timed: list[tuple[str, Times]], name: str) -> None:
+def test_the_fastest_or_the_earliest_that_is_unknown_from_it(timed: list[tuple[str, Times]], name: str) -> None:
     assert chosen_by_time(timed).name == name
 
 

@@ -25,8 +25,11 @@ CASES = 5
 CHOSEN = {"add": "v3_coalesced", "softmax": "v1_baseline", "mha": "v4_optimized"}
 
 
-@pytest.mark.parametrize("operation", CHOSEN)
-@pytest.mark.parametrize(("seconds", "cases"), [(5.0, CASES), (1.0, None)], ids=["by count", "in a second"])
+@pytest.mark.parametrize(
+    ("operation", "seconds", "cases"),
+    [("add", 5.0, CASES), *((operation, 1.0, None) for operation in CHOSEN)],
+    ids=["add by count", *(f"{operation} in a second" for operation in CHOSEN)],
+)
 def test_what_is_wrong_is_refused_for_that_and_the_rest_is_right(
     operation: str, seconds: float, cases: int | None, tmp_path: Path
 ) -> None:

@@ -56,7 +56,7 @@ def test_the_benchmark_has_a_row_for_each_that_is_right() -> None:
     assert "| Kernel | Small | Medium | Large | Final | Speedup |" in lines
     assert "| v1 | 10 | 20 | 60 | 30 (29.97 to 30.03) | 2.00× |" in lines
     assert "| v3 | 4 | 8 | 24 | 12 (11.99 to 12.01) | 2.00× |" in lines
-    assert "| v2_wrong | ❌ refused | core 38 of 38, cases 7 of 111 | wrong result: 1 \\| 2 |" in lines
+    assert "| v2_wrong | ❌ refused | 38 of 38 core trials, 7 of 111 cases | wrong result: 1 \\| 2 |" in lines
     assert "**Chosen**: v3, `kernels/softmax/v3.py`" in lines
     assert "* v2_wrong is refused: wrong result: 1 \\| 2" in lines
     assert not any(line.startswith("| v2_wrong | ") and "refused" not in line for line in lines)
@@ -97,7 +97,7 @@ def test_what_is_incomplete_is_neither_right_nor_refused() -> None:
     missing = "not everything that has to be tried was tried: memory: n=1023: the time was spent"
     short = Verdict(False, (missing,), subject="softmax/v2", coverage=Coverage(38, 37), is_incomplete=True)
     log = log_text(selected(variant("v1", times=times(1.0, 2.0, 6.0)), variant("v2", short)), known_parts())
-    assert f"| v2 | 🟡 incomplete | core 37 of 38, cases 0 of 0 | {missing} |" in log.splitlines()
+    assert f"| v2 | 🟡 incomplete | 37 of 38 core trials, 0 of 0 cases | {missing} |" in log.splitlines()
 
 
 def test_the_summary_has_a_line_for_each_and_for_what_failed() -> None:
@@ -109,9 +109,10 @@ def test_the_summary_has_a_line_for_each_and_for_what_failed() -> None:
 
 def test_the_summary_says_what_was_not_tried_of_what_was_chosen() -> None:
     hasty = Verdict(True, coverage=Coverage(38, 38, (), 12, 3))
-    told = "Tried of those chosen: `softmax` core 38 of 38, cases 3 of 12. A larger `--budget` tries more cases."
+    tried = "`softmax` 38 of 38 core trials, 3 of 12 cases"
+    reported = f"Tried of those chosen: {tried}. A larger `--budget` tries more cases."
     slow, quick = times(10.0, 20.0, 60.0), times(1.0, 2.0, 6.0)
-    assert told in summary_text([selected(variant("v1", hasty, times=quick), variant("v2", times=slow))], [])
+    assert reported in summary_text([selected(variant("v1", hasty, times=quick), variant("v2", times=slow))], [])
     whole = Verdict(True, coverage=Coverage(38, 38, (), 12, 12))
     assert "Tried of those" not in summary_text(
         [selected(variant("v1", hasty, times=slow), variant("v2", whole, times=quick))], []

@@ -1,4 +1,4 @@
-"""A command that writes a variant anew, whatever it does: it is told what failed, and it costs no more than it may."""
+"""A command that rewrites a variant, whatever it does: it is told what failed, and it costs no more than it may."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def asked(folder: Path, program: str, seconds: float = 60.0) -> Answer:
     return repaired(Repairer((sys.executable, str(script)), seconds), REQUEST)
 
 
-def test_it_is_told_what_failed(tmp_path: Path) -> None:
+def test_it_learns_what_failed(tmp_path: Path) -> None:
     answer = asked(tmp_path, "import sys\nprint('said =', repr(sys.stdin.read()))")
     assert answer.failure == ""
-    told = json.loads(eval(answer.written.decode().partition("= ")[2]))
-    assert told == {
+    reported = json.loads(eval(answer.written.decode().partition("= ")[2]))
+    assert reported == {
         "file": "kernels/add/v1.py",
         "op": "add",
         "attempt": 2,
@@ -43,7 +43,7 @@ def test_it_is_told_what_failed(tmp_path: Path) -> None:
     }
 
 
-def test_it_need_not_read_what_it_is_told(tmp_path: Path) -> None:
+def test_it_need_not_read_what_it_learns(tmp_path: Path) -> None:
     request = {**REQUEST, "source": "#" * (1 << 20)}
     script = tmp_path / "repair.py"
     script.write_text("print('x = 2')")

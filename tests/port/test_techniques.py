@@ -34,31 +34,31 @@ def triton_op(x):
 """
 
 
-def told(folder: Path, text: str) -> tuple[str, ...]:
+def reported(folder: Path, text: str) -> tuple[str, ...]:
     path = folder / "v1.py"
     path.write_text(text)
     return techniques_of(path)
 
 
 def test_an_autotuned_kernel(tmp_path: Path) -> None:
-    assert told(tmp_path, HEAD + TUNED) == (
+    assert reported(tmp_path, HEAD + TUNED) == (
         "`tuned`: autotuned over 2 configs by n, BLOCK of 64, 128, num_warps of 4, 8, 1 of 2 loads and stores masked, "
         "`tl.dot`, atomics (`tl.atomic_add`), a loop over blocks, eviction_policy = `'evict_last'`",
     )
 
 
 def test_a_plain_kernel_has_what_its_launch_gives(tmp_path: Path) -> None:
-    assert told(tmp_path, HEAD + PLAIN) == (
+    assert reported(tmp_path, HEAD + PLAIN) == (
         "`plain`: not autotuned, BLOCK = `1024`, num_warps = `2`, 1 of 1 loads and stores masked",
     )
 
 
 def test_configs_that_are_not_written_out_are_not_counted(tmp_path: Path) -> None:
     text = PLAIN.replace("@triton.jit", "@triton.autotune(configs=make(), key=['n'])\n@triton.jit")
-    assert "autotuned over an unknown number of configs by n" in told(tmp_path, HEAD + text)[0]
+    assert "autotuned over an unknown number of configs by n" in reported(tmp_path, HEAD + text)[0]
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
-    assert told(tmp_path, "def (") == ("cannot be read as Python: invalid syntax",)
-    assert told(tmp_path, "x = 1\n") == ("no kernel of Triton is defined in it",)
+    assert reported(tmp_path, "def (") == ("cannot be read as Python: invalid syntax",)
+    assert reported(tmp_path, "x = 1\n") == ("no kernel of Triton is defined in it",)
     assert techniques_of(tmp_path / "v2.py")[0].startswith("cannot be read: ")

@@ -20,7 +20,7 @@ from tritonaudit.port.folders import Operation
 from tritonaudit.port.selecting import Selected, SelectRequest, select_all
 from tritonaudit.port.validating import PARTS, Verdict, validated
 from tritonaudit.report.ran import RanSection
-from tritonaudit.subject.find import Kind
+from tritonaudit.subject.find import SubjectKind
 from tritonaudit.suites.running import SubjectKey
 from tritonaudit.suites.stage import RunAudit
 
@@ -150,7 +150,7 @@ def test_what_is_wrong_in_the_folder_of_one_is_not_said_of_the_others(
         return FullAudit(Audit(problems=(problem,)), (ran,), frozenset())
 
     monkeypatch.setattr(validating, "audit_paths", audited)
-    monkeypatch.setattr(validating, "kind_of", lambda _: Kind.VARIANT)
+    monkeypatch.setattr(validating, "kind_of", lambda _: SubjectKind.VARIANT)
     add, mul = operation("add", "v1"), operation("mul", "v1")
     found = validated([add, mul], Config(tmp_path), REQUEST.audit)
     assert found[add.files[0]].reasons == ("add/audit_add.py:3: SyntaxError: invalid syntax",)

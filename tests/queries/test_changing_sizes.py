@@ -164,7 +164,7 @@ def test_a_constant_that_a_shape_needs_is_not_found(body: str) -> None:
 # -- batches, steps and what nothing reads -------------------------------------------------------------------------
 
 
-def test_a_batch_is_told_apart() -> None:
+def test_a_batch_is_distinguished() -> None:
     assert found("B", HEADS_LAST, body=PLACE) == [Changing.BATCH]
     assert found("len(offsets) - 1", body=PLACE) == [Changing.BATCH]
 

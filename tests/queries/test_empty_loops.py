@@ -79,7 +79,7 @@ def test_a_sum_that_starts_above_zero_is_not_zero() -> None:
     assert found("end", STORE, start="1.0") == []
 
 
-def test_a_division_is_told_once_though_two_loops_may_be_empty() -> None:
+def test_a_division_is_reported_once_though_two_loops_may_be_empty() -> None:
     again = "for i in range(end, n):\n    total += tl.exp(tl.load(y_ptr + i))\n"
     assert found("begin, end", again + STORE) == []
     again = "for i in range(end, begin):\n    total += tl.exp(tl.load(y_ptr + i))\n"
@@ -87,7 +87,7 @@ def test_a_division_is_told_once_though_two_loops_may_be_empty() -> None:
 
 
 @pytest.mark.parametrize(("bounds", "split"), [("pid * 64, end", True), ("begin, end", False)])
-def test_parts_are_told_apart(bounds: str, split: bool) -> None:
+def test_parts_are_distinguished(bounds: str, split: bool) -> None:
     assert [loop.split for loop in found(bounds, STORE)] == [split]
 
 
@@ -113,7 +113,7 @@ def test_what_a_length_may_leave_out_each_time_is_a_sum_of_nothing(condition: st
 
 
 @pytest.mark.parametrize(("condition", "split"), [("i * 16 < end", False), ("pid * 64 + i * 16 < end", True)])
-def test_parts_that_an_if_leaves_out_are_told_apart(condition: str, split: bool) -> None:
+def test_parts_that_an_if_leaves_out_are_distinguished(condition: str, split: bool) -> None:
     loop = f"""
         total = 0.0
         for i in range(0, 8):

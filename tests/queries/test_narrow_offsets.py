@@ -62,7 +62,7 @@ def test_names_make_and_silence_nothing() -> None:
         assert (found.cause, found.is_wide) == (Cause.LIMIT, True)
 
 
-def test_an_index_that_is_widened_for_one_address_is_told_of_in_another() -> None:
+def test_an_index_that_is_widened_for_one_address_is_reported_of_in_another() -> None:
     wide = "y = tl.load(y_ptr + tl.program_id({axis}).to(tl.int64) * a)"
     assert causes("tl.program_id(0) * a * b", wide.format(axis=0)) == [Cause.UNEVEN]
     assert causes("tl.program_id(0) * a * b", wide.format(axis=1)) == []  # its author knows which are large

@@ -164,7 +164,7 @@ def test_a_block_pointer_is_compared_with_those_that_are_checked(first: str, sec
     assert len(unbounded(BLOCKS.format(first=first, second=second))) == count
 
 
-def test_what_is_told_does_not_depend_on_the_order_of_the_accesses() -> None:
+def test_what_is_reported_does_not_depend_on_the_order_of_the_accesses() -> None:
     one, other = "tl.load(x_ptr + offs)\n", "tl.store(y_ptr + offs, 1, mask=offs < n)\n"
     assert list(unbounded(TILE + one + other)) == list(unbounded(TILE + other + one))
 

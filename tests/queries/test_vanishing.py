@@ -69,7 +69,7 @@ def test_what_does_not_or_is_asked_for(body: str) -> None:
     assert measures(body) == []
 
 
-def test_a_divisor_is_told_once() -> None:
+def test_a_divisor_is_reported_once() -> None:
     assert measures("a = x / largest\nb = y / largest") == [Measure.LARGEST]
 
 

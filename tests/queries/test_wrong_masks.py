@@ -53,7 +53,7 @@ def test_the_tile_of_a_grid(load: str, fault: str) -> None:
         "for i in range(m):\n    at = (m - 1 - i) * stride + lanes\n    tl.load(x_ptr + at, mask=at < m * stride)",
     ],
 )
-def test_a_mask_that_bounds_the_tile_or_cannot_be_told(load: str) -> None:
+def test_a_mask_that_bounds_the_tile_or_is_unknown(load: str) -> None:
     assert faults(TILE + load, LAUNCH) == []
 
 

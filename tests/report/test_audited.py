@@ -20,7 +20,7 @@ triton = pytest.importorskip("triton")
 from tests.checkout import ROOT  # noqa: E402
 from tests.report.html.page import read  # noqa: E402
 from tests.report.html.test_page import check  # noqa: E402
-from tritonaudit.audit import AuditRequest, FullAudit, audit_paths  # noqa: E402
+from tritonaudit.audit import RUN_PARTS, AuditRequest, FullAudit, audit_paths  # noqa: E402
 from tritonaudit.config import Config  # noqa: E402
 from tritonaudit.finding import Stage  # noqa: E402
 from tritonaudit.report import render  # noqa: E402
@@ -60,7 +60,7 @@ def audited(folder: Path) -> FullAudit:
     """The audit, whose number of cases is bounded by their number and not by time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        request = AuditRequest(frozenset(("source", "correctness")), 600.0, 1, "cpu")
+        request = AuditRequest(RUN_PARTS | {"source"}, 600.0, 1, "cpu")
         return audit_paths([Path()], Config(root=folder), request)
 
 

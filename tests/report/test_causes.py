@@ -9,8 +9,8 @@ from tests.test_finding import FINDING
 from tritonaudit.config import Config
 from tritonaudit.engine import check_text
 from tritonaudit.finding import Audit, Edit, Extent, Finding, Fix, Severity, Span
-from tritonaudit.fixes import edited
-from tritonaudit.report.causes import told_once
+from tritonaudit.fixes.applying import edited
+from tritonaudit.report.causes import reported_once
 
 HEAD = "import triton\nimport triton.language as tl\n"
 TANH = """
@@ -24,8 +24,8 @@ def {name}(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 IGNORED = "  # tritonaudit: ignore[TAC106] why"
 
 
-def told(text: str) -> list[Finding]:
-    return list(told_once(audited(text)).findings)
+def reported(text: str) -> list[Finding]:
+    return list(reported_once(audited(text)).findings)
 
 
 def audited(text: str) -> Audit:
@@ -36,8 +36,8 @@ def kernels(*names: str, ignored: str = "") -> str:
     return HEAD + "".join(TANH.format(name=name, comment=IGNORED if name == ignored else "") for name in names)
 
 
-def test_what_a_file_does_in_three_kernels_is_told_once() -> None:
-    (one,) = told(kernels("first", "second", "third"))
+def test_what_a_file_does_in_three_kernels_is_reported_once() -> None:
+    (one,) = reported(kernels("first", "second", "third"))
     assert one.message == "`tl.math.tanh` was removed in Triton 3.0 (target >=3.2); the same in 2 other kernels"
     assert (one.kernel, one.span.line) == ("first", 8)
     assert [(place.span.line, place.message) for place in one.related] == [
@@ -48,33 +48,33 @@ def test_what_a_file_does_in_three_kernels_is_told_once() -> None:
 
 
 def test_places_in_one_kernel_are_counted() -> None:
-    (one,) = told(kernels("first"))
+    (one,) = reported(kernels("first"))
     assert one.message.endswith("; the same at 1 other place")
 
 
 def test_what_is_suppressed_is_no_place_of_it() -> None:
-    (one,) = told(kernels("first", "second", ignored="first"))
+    (one,) = reported(kernels("first", "second", ignored="first"))
     assert (one.kernel, len(one.related)) == ("second", 1)
-    (one,) = told(kernels("first", "second", ignored="second"))
+    (one,) = reported(kernels("first", "second", ignored="second"))
     assert (one.kernel, one.message.endswith("; the same at 1 other place")) == ("first", True)
 
 
 def test_its_fix_mends_all_places() -> None:
     text = kernels("first", "second")
-    (one,) = told(text)
+    (one,) = reported(text)
     assert one.fix is not None
-    assert not told(edited(text, one.fix.edits))
+    assert not reported(edited(text, one.fix.edits))
 
 
 def test_what_block_pointers_need_goes_with_them() -> None:
     helper = "\n\n@triton.jit\ndef load(block):\n    return tl.load(tl.advance(block, (0, 8)), boundary_check=(0, 1))\n"
     maker = "\n\n@triton.jit\ndef make(x, n):\n    return tl.make_block_ptr(x, (n,), (1,), (0,), (64,), (0,))\n"
-    assert [one.message.split("`")[1] for one in told(HEAD + helper + maker)] == ["tl.make_block_ptr"]
-    assert sorted(one.message.split("`")[1] for one in told(HEAD + helper)) == ["tl.advance", "tl.load"]
+    assert [one.message.split("`")[1] for one in reported(HEAD + helper + maker)] == ["tl.make_block_ptr"]
+    assert sorted(one.message.split("`")[1] for one in reported(HEAD + helper)) == ["tl.advance", "tl.load"]
 
 
 def places(*findings: Finding) -> list[tuple[str | None, int]]:
-    return [(one.kernel, len(one.related)) for one in told_once(Audit(findings)).findings]
+    return [(one.kernel, len(one.related)) for one in reported_once(Audit(findings)).findings]
 
 
 def at(line: int, once_in: Extent | None, kernel: str | None = "kernel") -> Finding:
@@ -112,6 +112,6 @@ def test_a_fix_that_touches_another_waits() -> None:
         finding = at(line, Extent.FILE)
         return replace(finding, fix=Fix("write it", (Edit(Span(line, column, line, column + 3), text),), safe=True))
 
-    (one,) = told_once(Audit((fixed(3, 1, "a"), fixed(3, 2, "b"), fixed(4, 1, "c")))).findings
+    (one,) = reported_once(Audit((fixed(3, 1, "a"), fixed(3, 2, "b"), fixed(4, 1, "c")))).findings
     assert one.fix is not None
     assert [edit.replacement for edit in one.fix.edits] == ["a", "c"]

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tritonaudit.finding import (
+    EVERY_KERNEL,
     Audit,
     Confidence,
     Edit,
@@ -22,11 +23,13 @@ from tritonaudit.finding import (
     Fix,
     Outcome,
     Problem,
+    Related,
     Severity,
     Span,
     Status,
 )
 from tritonaudit.report import render
+from tritonaudit.report.about import About
 
 EXPECTED = Path(__file__).parent / "expected"
 FILES = {
@@ -115,11 +118,43 @@ def test_junit_fails_for_errors_and_for_what_was_not_done() -> None:
 def test_what_was_not_looked_at_is_in_every_format(format: str) -> None:
     audit = Audit(
         problems=(Problem("b.py", "not UTF-8", 3),),
-        outcomes=(Outcome("source", "c.py", Status.NOT_RUN), Outcome("core", "d.py", Status.INCOMPLETE, "core 1 of 2")),
+        outcomes=(
+            Outcome("source", "c.py", Status.NOT_RUN),
+            Outcome("core", "d.py", Status.INCOMPLETE, "1 of 2 core trials"),
+        ),
     )
     text = render(audit, format, color=False)
-    for said in ("not UTF-8", "c.py: not analysed", "d.py: INCOMPLETE, core 1 of 2"):
+    for said in ("not UTF-8", "c.py: not analysed", "d.py: INCOMPLETE, 1 of 2 core trials"):
         assert said in text
+
+
+@pytest.mark.parametrize("format", ["github", "gitlab", "rdjson", "sarif"])
+def test_what_a_forge_reads_has_paths_from_the_root(format: str) -> None:
+    audit = Audit(
+        (finding_at(Span(1, 1, 1, 5), related=(Related("near.py", Span(2, 1, 2, 2), "here too"),)),),
+        problems=(Problem("b.py", "not UTF-8", 3), Problem("a configuration", "is wrong", in_file=False)),
+        outcomes=(Outcome("source", "../c.py", Status.NOT_RUN), Outcome("run", EVERY_KERNEL, Status.NOT_RUN)),
+        texts={"a.py": "load\n"},
+    )
+    text = render(audit, format, color=False, about=About(here="src/kernels"))
+    assert "src/kernels/a.py" in text
+    assert "src/kernels/b.py" in text
+    assert "src/kernels/a configuration" not in text
+    if format != "github":
+        assert "src/c.py: not analysed" in text
+        assert "kernels/every kernel" not in text
+    if format in ("rdjson", "sarif"):
+        assert "src/kernels/near.py" in text
+
+
+@pytest.mark.parametrize("format", FILES)
+def test_a_finding_that_is_known_is_marked(format: str) -> None:
+    new, known = finding_at(Span(1, 1, 1, 5)), replace(finding_at(Span(2, 1, 2, 5), ordinal=1), in_baseline=True)
+    texts = {"a.py": "load\nload\n"}
+    without, marked = (render(Audit((one,), texts=texts), format, color=False) for one in (new, known))
+    mark = {"json": '"in_baseline": true', "sarif": '"baselineState": "unchanged"'}.get(format, "in the baseline")
+    assert mark not in without
+    assert mark in marked
 
 
 def test_refuses_an_unknown_format() -> None:
@@ -136,3 +171,8 @@ def test_light_formats_import_nothing_heavy(format: str) -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=root)
     assert done.stdout == "\n"
+
+
+def test_one_line_a_finding_also_says_what_was_fixed() -> None:
+    assert render(Audit(fixed=2, files=1, kernels=1), "concise", color=False) == "Fixed 2 findings.\n"
+    assert render(Audit(files=1, kernels=1), "concise", color=False) == ""

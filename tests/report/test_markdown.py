@@ -15,11 +15,14 @@ from tritonaudit.report import render
 from tritonaudit.report.about import About, today
 from tritonaudit.report.compiled import CompiledSection
 from tritonaudit.report.markdown.text import code, fenced, prose, row
+from tritonaudit.report.parts import asked_for
+from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
 from tritonaudit.rules import all_rules
 from tritonaudit.subject.model import Layout
 from tritonaudit.suites.coverage import Coverage, Missed
 from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.stage import RunAudit
 from tritonaudit.suites.suite import Suite
 
 MakeFinding = Callable[..., Finding]
@@ -39,8 +42,8 @@ HEADINGS = [
 
 
 def report(*sections: Section, audit: Audit = CLEAN, stages: frozenset[Stage] = EVERY, **about: object) -> str:
-    told = About("tritonaudit audit", stages, **about)  # type: ignore[arg-type]
-    return render(audit, "markdown", color=False, sections=sections, about=told)
+    reported = About("tritonaudit audit", stages, **about)  # type: ignore[arg-type]
+    return render(audit, "markdown", color=False, sections=sections, about=reported)
 
 
 def cells(text: str, first: str) -> list[str]:
@@ -146,7 +149,7 @@ def test_a_check_that_was_never_tried_is_no_pass() -> None:
     assert (status, issues) == ("🟡 INCOMPLETE", "wrong result in `op`: not tried")
 
 
-def test_a_check_that_no_checklist_asks_for_is_told_of_a_pass() -> None:
+def test_a_check_that_no_checklist_asks_for_is_reported_of_a_pass() -> None:
     text = report(section(run("op", checks={Symptom.THREAD.value: Status.NOT_RUN})))
     assert cells(text, "Correctness") == ["✅ PASS", "thread or stream beside the call in `op`: not run: why"]
 
@@ -156,7 +159,7 @@ def test_another_subject_that_was_not_checked_keeps_a_category_from_passing() ->
     assert cells(text, "Correctness") == ["🟡 INCOMPLETE", "wrong result in `two`: not run: why"]
 
 
-def test_checks_that_did_not_run_for_one_reason_are_told_together() -> None:
+def test_checks_that_did_not_run_for_one_reason_are_reported_together() -> None:
     missed = dict.fromkeys(list(PASSING)[:6], Status.NOT_RUN)
     text = report(section(run("one", checks=missed), run("two", checks=missed)))
     assert cells(text, "Correctness")[1].endswith("and 4 others in `one` and `two`: not run: why")
@@ -201,7 +204,7 @@ def test_an_inconclusive_check_is_a_warning() -> None:
 # findings, recommendations, commands
 
 
-def test_a_finding_is_told_with_its_witness_and_how_to_see_it_again(make_finding: MakeFinding) -> None:
+def test_a_finding_is_reported_with_its_witness_and_how_to_see_it_again(make_finding: MakeFinding) -> None:
     witness = Witness("n=3 float32", "python -c \"import tritonaudit as t; t.reproduce('a.py', 'op')\"")
     found = make_finding(code="TAC401", path="a b.py", witness=witness, remedy="write `x`", kernel="kernel")
     static = make_finding(path="a b.py", severity=Severity.WARNING)
@@ -291,7 +294,7 @@ def test_values_are_covered_by_the_cases_that_were_tried() -> None:
         trial({"batch": 7, "n": 64}, blocks=(64,)),
         trial({"batch": 1, "n": 131}, layout=Layout.TRANSPOSED, dtype="bfloat16"),
         trial({"batch": 1, "n": 1000}, fill="1e6"),
-        left_out=(("fill 1e38", "float16 cannot hold it"), ("3 of 9 cases, n=63 in none before", "the time was spent")),
+        left_out=(("fill 1e38", "float16 cannot hold it"), ("3 cases, n=63 in none before", "the time was spent")),
         coverage=Coverage(38, 38, (), 9, 6),
     )
     text = report(section(subject))
@@ -368,3 +371,11 @@ def test_code_and_tables_hold_anything() -> None:
     assert code("`a") == "`` `a ``"
     assert row("a|b", "`c|d`") == r"| a\|b | `c\|d` |"
     assert fenced(["```", "x"]) == ["````", "```", "x", "````"]
+
+
+def test_a_part_that_nobody_asked_for_did_not_run() -> None:
+    wrong = run("op", checks={Symptom.WRONG_RESULT.value: Status.FAIL})
+    text = report(RanSection(asked_for(RunAudit(Audit(), (wrong,)), {"memory"})))
+    assert cells(text, "Memory patterns") == ["✅ PASS", "none"]
+    assert cells(text, "Correctness") == ["➖ NOT RUN", "not asked for; wrong result fails all the same in `op`"]
+    assert cells(text, "Numerical stability") == ["➖ NOT RUN", "not asked for"]

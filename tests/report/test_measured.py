@@ -64,7 +64,7 @@ def test_each_size_has_its_contenders_and_its_roof() -> None:
 def test_without_a_gpu_each_size_says_so() -> None:
     shown = section(subject(missed(NO_GPU), missed(NO_GPU, size="small"), reason=NO_GPU), reason=NO_GPU)
     first, *sizes = filter(None, lines(shown))
-    assert first == "softmax  audit_it.py  measured not run: there is no GPU"
+    assert first == "softmax  audit_it.py  NOT RUN: there is no GPU"
     assert [line.split(":")[1] for line in sizes] == [f" {NO_GPU}"] * 2
     assert all(line.startswith("  not run  ") for line in sizes)
 

@@ -43,7 +43,7 @@ def test_the_oasis_schema_accepts_it(audit: Audit) -> None:
     validate.assert_valid(json.loads(render(Audit(), "sarif", color=False)))
 
 
-def test_rules_keep_to_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_keep_to_the_limits(monkeypatch: pytest.MonkeyPatch, make_finding: MakeFinding) -> None:
     class Wordy(Rule):
         code, name = "TAP101", "wordy"
         summary = f"{'Words ' * 500}."
@@ -54,7 +54,7 @@ def test_rules_keep_to_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
             return f"## What it does\n{cls.summary}\n"
 
     monkeypatch.setattr(tritonaudit.report.sarif, "all_rules", lambda: (Wordy,))
-    [rule] = run_of(Audit())["tool"]["driver"]["rules"]
+    [rule] = run_of(Audit((make_finding(code="TAP101"),)))["tool"]["driver"]["rules"]
     assert len(rule["shortDescription"]["text"]) == len(rule["fullDescription"]["text"]) == 1024
     assert rule["help"]["markdown"] == Wordy.page()
 
@@ -66,6 +66,13 @@ def test_a_rule_without_a_page_has_its_summary_for_help(audit: Audit) -> None:
 def test_results_refer_to_their_rules(audit: Audit) -> None:
     run = run_of(audit)
     assert [result.get("ruleIndex") for result in run["results"]] == [0, 1, None, None]
+
+
+def test_only_rules_with_results_are_described(audit: Audit, make_finding: MakeFinding) -> None:
+    run = run_of(Audit((make_finding(code="TAN101"),)))
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["TAN101"]
+    assert [result["ruleIndex"] for result in run["results"]] == [0]
+    assert run_of(Audit())["tool"]["driver"].get("rules", []) == []
 
 
 def test_a_default_level_is_written() -> None:
@@ -82,18 +89,19 @@ def test_no_other_default_is_written(audit: Audit) -> None:
 
 def published(monkeypatch: pytest.MonkeyPatch, folder: Path, *urls: str) -> None:
     """As if a wheel whose project names these addresses were installed."""
-    told = folder / "tritonaudit-0.1.0.dist-info"
-    told.mkdir()
+    reported = folder / "tritonaudit-0.1.0.dist-info"
+    reported.mkdir()
     lines = ("Metadata-Version: 2.4", "Name: tritonaudit", "Version: 0.1.0", *(f"Project-URL: {url}" for url in urls))
-    (told / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (reported / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
     monkeypatch.syspath_prepend(str(folder))
 
 
 def test_rules_lead_to_their_pages_where_the_project_is_published(
-    audit: Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make_finding: MakeFinding, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     published(monkeypatch, tmp_path, "Homepage, https://example.org/", "Repository, https://example.org/us/it/")
     monkeypatch.setattr(tritonaudit.report.sarif, "all_rules", all_rules)
+    audit = Audit(tuple(make_finding(code=rule.code, ordinal=place) for place, rule in enumerate(all_rules())))
     driver = run_of(audit)["tool"]["driver"]
     assert driver["informationUri"] == "https://example.org/us/it"
     pages = {rule["id"]: rule["helpUri"] for rule in driver["rules"]}

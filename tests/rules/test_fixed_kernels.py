@@ -9,7 +9,7 @@ import pytest
 from tritonaudit.config import Config
 from tritonaudit.engine import text_checker
 from tritonaudit.finding import Confidence, Finding
-from tritonaudit.fixes import mend
+from tritonaudit.fixes.applying import apply_fixes
 
 HEAD = "import triton\nimport triton.language as tl\n\n\n@triton.jit\n"
 INFINITY = '-float("inf")'
@@ -37,7 +37,7 @@ def fixed(code: str, body: str) -> str:
     def look(text: str) -> list[Finding]:
         return [one for one in check(text.encode(), path).findings if one.confidence is not Confidence.LOW]
 
-    return mend(HEAD + body, look).text.removeprefix(HEAD)
+    return apply_fixes(HEAD + body, look).text.removeprefix(HEAD)
 
 
 def softmax(**words: str) -> str:

@@ -14,7 +14,7 @@ from tritonaudit.cli import run
 from tritonaudit.config import Config
 from tritonaudit.engine import check_text
 from tritonaudit.finding import Finding
-from tritonaudit.fixes import Mended, is_fixable, mend
+from tritonaudit.fixes.applying import FixedText, apply_fixes, is_fixable
 from tritonaudit.rule import Fixable
 from tritonaudit.rules import all_rules, find_rule
 
@@ -36,13 +36,13 @@ def look(code: str) -> Callable[[str], tuple[Finding, ...]]:
 
 
 @pytest.fixture(scope="module", params=FIXED)
-def case(request: pytest.FixtureRequest) -> tuple[str, Mended]:
+def case(request: pytest.FixtureRequest) -> tuple[str, FixedText]:
     """A rule's code, and what all its fixes make of its fixture."""
     code = str(request.param)
-    return code, mend(bad(code).read_text(encoding="utf-8"), look(code), unsafe=True)
+    return code, apply_fixes(bad(code).read_text(encoding="utf-8"), look(code), unsafe=True)
 
 
-def test_a_rule_says_what_of_it_can_be_fixed(case: tuple[str, Mended]) -> None:
+def test_a_rule_says_what_of_it_can_be_fixed(case: tuple[str, FixedText]) -> None:
     code, _ = case
     found = look(code)(bad(code).read_text(encoding="utf-8"))
     seen = {finding.fix.safe for finding in found if finding.fix is not None}
@@ -56,31 +56,31 @@ def test_no_other_rule_says_so() -> None:
     assert {rule.code for rule in all_rules() if rule.fixable is not Fixable.NO} == {*FIXED, "TAC130"}
 
 
-def test_the_fixed_fixture_is_literal(case: tuple[str, Mended], expected: Callable[[Path, str], None]) -> None:
-    code, mended = case
-    expected(bad(code).with_name("bad.fixed.py"), mended.text)
+def test_the_fixed_fixture_is_literal(case: tuple[str, FixedText], expected: Callable[[Path, str], None]) -> None:
+    code, result = case
+    expected(bad(code).with_name("bad.fixed.py"), result.text)
 
 
-def test_a_finding_with_a_fix_is_gone(case: tuple[str, Mended]) -> None:
-    code, mended = case
-    assert mended.fixed > 0
-    assert mended.dropped == ()
-    assert mended.settled
-    before, after = look(code)(bad(code).read_text(encoding="utf-8")), look(code)(mended.text)
-    mended_ones = {(*finding.identity[:3], finding.message) for finding in before if is_fixable(finding, unsafe=True)}
-    assert not mended_ones & {(*finding.identity[:3], finding.message) for finding in after}
+def test_a_finding_with_a_fix_is_gone(case: tuple[str, FixedText]) -> None:
+    code, result = case
+    assert result.fixed > 0
+    assert result.dropped == ()
+    assert result.settled
+    before, after = look(code)(bad(code).read_text(encoding="utf-8")), look(code)(result.text)
+    fixable = {(*finding.identity[:3], finding.message) for finding in before if is_fixable(finding, unsafe=True)}
+    assert not fixable & {(*finding.identity[:3], finding.message) for finding in after}
     assert len(after) < len(before)
 
 
-def test_what_is_fixed_parses_and_is_not_fixed_again(case: tuple[str, Mended]) -> None:
-    code, mended = case
-    ast.parse(mended.text)
-    assert mend(mended.text, look(code), unsafe=True) == Mended(mended.text)
+def test_what_is_fixed_parses_and_is_not_fixed_again(case: tuple[str, FixedText]) -> None:
+    code, result = case
+    ast.parse(result.text)
+    assert apply_fixes(result.text, look(code), unsafe=True) == FixedText(result.text)
 
 
 def test_safe_fixes_leave_the_unsafe_ones() -> None:
     text = bad("TAN102").read_text(encoding="utf-8")
-    assert mend(text, look("TAN102")) == Mended(text)
+    assert apply_fixes(text, look("TAN102")) == FixedText(text)
 
 
 @pytest.mark.parametrize("code", FIXED)
@@ -113,8 +113,8 @@ def test_conditions_of_blocks(written: str, fixed: str) -> None:
         "    x = tl.load(x_ptr + lanes, mask=mask).to(tl.float32)\n"
     )
     line = "    tl.store(x_ptr + lanes, x, mask={})\n"
-    mended = mend(kernel + line.format(written), look("TAC107"))
-    assert mended.text == kernel + line.format(fixed)
+    result = apply_fixes(kernel + line.format(written), look("TAC107"))
+    assert result.text == kernel + line.format(fixed)
 
 
 @pytest.mark.slow
@@ -145,14 +145,14 @@ def test_the_library_is_imported_once_and_under_its_name(written: str, fixed: st
         "import triton  # first\nimport triton.language as tl  # second\n{}\n\n@triton.jit\ndef kernel(x_ptr):\n"
         "    x = tl.load(x_ptr)\n    tl.store(x_ptr, {})\n"
     )
-    mended = mend(text.format("", written), look("TAC106"))
-    assert mended.text == text.format("from triton.language.extra import libdevice\n", fixed)
+    result = apply_fixes(text.format("", written), look("TAC106"))
+    assert result.text == text.format("from triton.language.extra import libdevice\n", fixed)
     alias = "from triton.language.extra import libdevice as lib\n"
-    assert mend(text.format(alias, written), look("TAC106")).text == text.format(
+    assert apply_fixes(text.format(alias, written), look("TAC106")).text == text.format(
         alias, fixed.replace("libdevice", "lib")
     )
     taken = "\n\ndef libdevice(): pass\n"
-    assert mend(text.format(taken, written), look("TAC106")) == Mended(text.format(taken, written))
+    assert apply_fixes(text.format(taken, written), look("TAC106")) == FixedText(text.format(taken, written))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def test_options_of_a_config(written: str, fixed: str | None) -> None:
         "def kernel(x_ptr, A: tl.constexpr):\n    tl.store(x_ptr, A)\n"
     )
     before = text.replace("{}", written)
-    assert mend(before, look("TAC202")).text == (before if fixed is None else text.replace("{}", fixed))
+    assert apply_fixes(before, look("TAC202")).text == (before if fixed is None else text.replace("{}", fixed))
 
 
 def test_a_dropped_pointer_is_assigned_where_no_release_says_a_word() -> None:
@@ -183,8 +183,8 @@ def test_a_dropped_pointer_is_assigned_where_no_release_says_a_word() -> None:
         "    tl.store(p, tl.load(p))\n"
     )
     config = Config(ROOT, select=("TAC130",), target_triton="<3.4")
-    mended = mend(text, lambda text: check_text(text.encode(), bad("TAC130"), config).findings)
-    assert mended.text == text.replace("    tl.advance", "    p = tl.advance")
+    result = apply_fixes(text, lambda text: check_text(text.encode(), bad("TAC130"), config).findings)
+    assert result.text == text.replace("    tl.advance", "    p = tl.advance")
 
 
 @pytest.mark.parametrize(
@@ -202,8 +202,8 @@ def test_divisions_in_offsets(written: str, fixed: str | None) -> None:
         "    pid, n = tl.program_id(0), tl.num_programs(0)\n    tl.store({}, 1.0)\n\n\n"
         "kernel[(1,)](torch.zeros(4), torch.zeros(4))\n"
     )
-    mended = mend(text.format(written), look("TAC112"))
-    assert mended.text == text.format(written if fixed is None else fixed)
+    result = apply_fixes(text.format(written), look("TAC112"))
+    assert result.text == text.format(written if fixed is None else fixed)
 
 
 @pytest.mark.parametrize(
@@ -222,5 +222,5 @@ def test_numbers_that_a_loop_makes_floats(before: str, inside: str, fixed: str |
         "    for i in range(tl.num_programs(0)):\n        x = tl.load(x_ptr + i).to(tl.float32)\n        {}\n"
         "    tl.store(x_ptr, total)\n"
     )
-    mended = mend(text.format(before, inside), look("TAC122"))
-    assert mended.text == text.format(before if fixed is None else fixed, inside)
+    result = apply_fixes(text.format(before, inside), look("TAC122"))
+    assert result.text == text.format(before if fixed is None else fixed, inside)

@@ -45,7 +45,7 @@ def test_what_was_not_measured_is_not_judged(code: str) -> None:
 
 @pytest.mark.parametrize("code", MEASURED)
 @pytest.mark.parametrize("reason", ["wrong after the timing: output", "while it was timed it replaced torch.add"])
-def test_of_a_wrong_result_no_time_is_told(code: str, reason: str) -> None:
+def test_of_a_wrong_result_no_time_is_reported(code: str, reason: str) -> None:
     if facts_for(code) is MeasuredKernel:
         wrong = row(50.0, 1.0, 1.0, spread=0.5).refused(reason)
         assert hits(code, kernel(wrong)) == []
@@ -58,7 +58,7 @@ CONTENDERS = [("TAP501", Role.PYTORCH, "PyTorch"), ("TAP502", Role.COMPILED, "to
 
 
 @pytest.mark.parametrize(("code", "role", "name"), CONTENDERS)
-def test_the_worst_size_is_told_with_its_times(code: str, role: Role, name: str) -> None:
+def test_the_worst_size_is_reported_with_its_times(code: str, role: Role, name: str) -> None:
     worst = of_size(row(4.0, 1.0, 1.0), "small", n=1000)
     found = hit(code, kernel(row(2.0, 1.0, 1.0), worst, row(1.0, 2.0, 2.0)))
     assert found.where == SPAN
@@ -70,7 +70,7 @@ def test_the_worst_size_is_told_with_its_times(code: str, role: Role, name: str)
 
 
 @pytest.mark.parametrize(("code", "role", "name"), CONTENDERS)
-def test_a_named_size_is_told_before_a_worse_one_that_has_no_name(code: str, role: Role, name: str) -> None:
+def test_a_named_size_is_reported_before_a_worse_one_that_has_no_name(code: str, role: Role, name: str) -> None:
     unnamed = of_size(row(4.0, 1.0, 1.0), "", n=1)
     assert (
         f"is 0.50 times as fast as {name} at n=1000"
@@ -96,7 +96,7 @@ def test_without_an_interval_below_1_nothing_is_slower() -> None:
     assert hits("TAP501", kernel(replace(one, timed=(one.timed[0], wide)))) == []
 
 
-def test_where_no_speedup_is_claimed_none_is_told() -> None:
+def test_where_no_speedup_is_claimed_none_is_reported() -> None:
     one = row(2.0, 1.0)
     unstable = replace(one, timed=(one.timed[0], timed(Role.PYTORCH, 1.0)), status=Status.WARN)
     assert hits("TAP501", kernel(unstable)) == []
@@ -141,13 +141,13 @@ def test_the_target_is_of_the_largest_size() -> None:
 
 
 @pytest.mark.parametrize("code", ["TAP503", "TAP504", "TAP507"])
-def test_of_little_work_no_efficiency_is_told(code: str) -> None:
+def test_of_little_work_no_efficiency_is_reported(code: str) -> None:
     little = row(0.1, bytes=2e7)
     assert hits(code, kernel(of_size(row(0.007, bytes=2e7), "small", n=1000), little)) == []
 
 
 @pytest.mark.parametrize("code", ["TAP503", "TAP504", "TAP507", "TAP506"])
-def test_of_unknown_work_no_efficiency_is_told(code: str) -> None:
+def test_of_unknown_work_no_efficiency_is_reported(code: str) -> None:
     unknown = row(50.0, bytes=None)
     assert unknown.roofline is not None
     assert unknown.roofline.reached is None
@@ -157,7 +157,7 @@ def test_of_unknown_work_no_efficiency_is_told(code: str) -> None:
 # TAP504
 
 
-def test_time_that_grows_faster_than_the_work_is_told_with_both() -> None:
+def test_time_that_grows_faster_than_the_work_is_reported_with_both() -> None:
     small, large = of_size(row(0.1, bytes=GIGABYTES / 10), "small", n=1000), row(4.0)
     assert hit("TAP504", kernel(large, small)).message == (
         "the time of `softmax` grows 40 times from n=1000 float32 to n=67108864 float32, and its work 10 times"
@@ -209,7 +209,7 @@ def sectors(asked: float, ideal: float, line: int = 9) -> tuple[Any, Any]:
     return counter(SECTORS, asked, line), counter(IDEAL, ideal, line)
 
 
-def test_sectors_that_are_half_used_are_told_at_the_access() -> None:
+def test_sectors_that_are_half_used_are_reported_at_the_access() -> None:
     found = hit("TAM501", profiled(*sectors(2097152, 262144)))
     assert found.where == Span(9, 9, 9, 30)
     assert found.message == (
@@ -230,7 +230,7 @@ def test_few_sectors_of_a_kernel_cost_little() -> None:
     assert hits("TAM501", profiled(*sectors(800, 100), *sectors(1000, 1000, 12)))
 
 
-def test_each_line_is_told() -> None:
+def test_each_line_is_reported() -> None:
     assert len(hits("TAM501", profiled(*sectors(800, 100), *sectors(800, 100, 12)))) == 2
 
 
@@ -241,7 +241,7 @@ def moved(read: float, written: float, **said: Any) -> Any:
     return profiled(counter(READ, read), counter(WRITTEN, written), **said)
 
 
-def test_bytes_that_are_moved_for_nothing_are_told() -> None:
+def test_bytes_that_are_moved_for_nothing_are_reported() -> None:
     found = hit("TAM502", moved(3 * GIGABYTES, GIGABYTES / 5))
     assert found.where == SPAN
     assert found.message == (
@@ -274,7 +274,7 @@ def spilled(share: float, **said: Any) -> Any:
     return profiled(counter(SPILLS, share * 1e6), counter(INSTRUCTIONS, 1e6), **said)
 
 
-def test_spilling_is_told_with_its_share() -> None:
+def test_spilling_is_reported_with_its_share() -> None:
     found = hit("TAM503", spilled(0.123))
     assert "12.3% of the instructions that its warps execute, 123,000, store registers" in found.message
     assert (found.severity, found.confidence) == (None, None)
@@ -286,7 +286,7 @@ def test_little_spilling_is_pedantic() -> None:
     assert (found.severity, found.confidence) == (Severity.INFO, Confidence.LOW)
 
 
-def test_spilling_that_the_compiler_told_too_is_told_once() -> None:
+def test_spilling_that_the_compiler_reported_too_is_reported_once() -> None:
     """By the stage that has the surest evidence."""
     measured = hit("TAM503", spilled(0.2))
     usual: dict[str, Any] = {"severity": Severity.WARNING, "confidence": Confidence.HIGH, "path": "kernels.py"}
@@ -294,9 +294,9 @@ def test_spilling_that_the_compiler_told_too_is_told_once() -> None:
     seen = Finding("TAM503", "measured-spill", message=measured.message, **usual)
     compiled = Finding("TAP301", "register-spill", message="it spills", **usual)
     assert measured.cause is Cause.SPILL
-    (told,) = united([Audit((compiled,)), Audit((seen,))]).findings
-    assert told.code == "TAM503"
-    assert told.related[0].message == "TAP301 register-spill reports the same: it spills"
+    (reported,) = united([Audit((compiled,)), Audit((seen,))]).findings
+    assert reported.code == "TAM503"
+    assert reported.related[0].message == "TAP301 register-spill reports the same: it spills"
 
 
 # TAP508
@@ -307,7 +307,7 @@ def waiting(*reasons: tuple[str, int], all: int = 1000, **said: Any) -> Any:
     return profiled(counter(SAMPLES, all, unit="all"), *counters, **said)
 
 
-def test_a_stall_is_told_in_words_with_what_helps() -> None:
+def test_a_stall_is_reported_in_words_with_what_helps() -> None:
     found = hit("TAP508", waiting(("long_sb", 620), ("wait", 100)))
     assert found.where == Span(9, 9, 9, 30)
     assert found.message == (
@@ -330,7 +330,7 @@ def test_warps_whose_turn_it_is_not_wait_for_nothing() -> None:
     assert hits("TAP508", waiting(("not_selected", 900))) == []
 
 
-def test_of_few_samples_nothing_is_told() -> None:
+def test_of_few_samples_nothing_is_reported() -> None:
     assert hits("TAP508", waiting(("long_sb", 60), all=70)) == []
 
 

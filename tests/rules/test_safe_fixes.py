@@ -13,12 +13,12 @@ pytest.importorskip("torch")
 pytest.importorskip("triton")
 
 from bench.fixes.cases import CASES
-from bench.fixes.mended import Fixture, fixtures
+from bench.fixes.fixtures import Fixture, fixtures
 from bench.fixes.reasons import OTHER_DEFECTS
 from bench.fixes.trial import RIGHT, outcomes
 from tritonaudit.config import Config
 from tritonaudit.engine import text_checker
-from tritonaudit.fixes import is_fixable
+from tritonaudit.fixes.applying import is_fixable
 
 RIGHT_BEFORE = {
     ("TAC107", "transpose_kernel"): "the compiler still takes `and` of blocks for `&`",

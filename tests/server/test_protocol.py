@@ -117,7 +117,7 @@ def test_the_nearest_configuration_governs_and_is_read_again_when_it_changes(cli
     assert codes(client.diagnostics(uri, 2)) == ["TAM101"]
 
 
-def test_a_wrong_configuration_is_told_and_ends_nothing(project: Path, tmp_path: Path) -> None:
+def test_a_wrong_configuration_is_reported_and_ends_nothing(project: Path, tmp_path: Path) -> None:
     (tmp_path / "tritonaudit.toml").write_text('selct = ["TAM101"]\n')
     with Client(tmp_path) as client:
         uri = client.open(tmp_path / "kernel.py", WRONG)
@@ -204,7 +204,7 @@ def test_nothing_is_said_of_a_closed_file(client: Client, project: Path) -> None
 # -- what can be done, and what is known -------------------------------------------------------------------------------
 
 
-def test_a_safe_fix_is_offered_and_mends(client: Client, project: Path) -> None:
+def test_a_safe_fix_is_offered_and_fixes(client: Client, project: Path) -> None:
     uri = client.open(project / "mixed.py", MIXED)
     fix = next(one for one in actions(client, uri) if one.get("isPreferred"))
     assert fix["kind"] == "quickfix"

@@ -18,7 +18,7 @@ from tritonaudit import simulate
 from tritonaudit.capture.device import device_for
 from tritonaudit.capture.driver import standing_in
 from tritonaudit.capture.record import Recorder, installed, recording
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.live import Execution, NoProgram
 from tritonaudit.simulator.machine import NotSimulated
@@ -120,7 +120,7 @@ def test_what_points_into_the_memory_of_a_tensor() -> None:
     assert simulate(reversed_into, (1,), pointing(x, 15), out, 16).faults == ()
     assert out.tolist() == x.tolist()[::-1]
     found, _ = simulate(reversed_into, (1,), pointing(x, 13), out, 16).faults
-    assert (found.kind, found.tensor, found.lane, found.element) == (Kind.OUT_OF_BOUNDS_LOAD, "x", (14,), -1)
+    assert (found.kind, found.tensor, found.lane, found.element) == (FaultKind.OUT_OF_BOUNDS_LOAD, "x", (14,), -1)
 
 
 def test_what_points_into_no_tensor_is_said() -> None:
@@ -139,7 +139,7 @@ def test_what_triton_refuses_is_said() -> None:
         simulate(of_one, (1,), torch.zeros(1), size=7)
 
 
-def test_host_code_is_told_what_triton_refuses_where_it_would_be_on_a_gpu() -> None:
+def test_host_code_is_reported_what_triton_refuses_where_it_would_be_on_a_gpu() -> None:
     recorder = Recorder("sm_89", execute=Execution(FreshMemory()).launch, raises=True)
     stand_in = standing_in(device_for("sm_89"), 1 << 20)
     with stand_in, installed(), recording(recorder), pytest.raises(KeyError, match="size"):

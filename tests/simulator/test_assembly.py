@@ -16,7 +16,7 @@ import triton.language as tl
 from torch import Tensor
 
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 from tritonaudit.simulator.machine import NotSimulated
 
 LANES = 64
@@ -197,7 +197,7 @@ def test_what_waits_for_others_has_nothing_to_wait_for() -> None:
 
 def test_a_register_that_is_not_set_means_nothing() -> None:
     (found,) = simulate(what_is_not_set, (1,), torch.zeros(1, dtype=torch.int32)).faults
-    assert found.kind is Kind.UNDEFINED_STORED
+    assert found.kind is FaultKind.UNDEFINED_STORED
 
 
 @pytest.mark.parametrize(

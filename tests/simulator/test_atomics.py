@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 
 pytestmark = pytest.mark.skipif(not hasattr(tl, "atomic_poll"), reason="this Triton has no tl.atomic_poll")
 
@@ -40,7 +40,7 @@ def test_programs_that_wait_for_each_other_in_turn() -> None:
 def test_waiting_without_acquiring_orders_nothing() -> None:
     flag, x, out = torch.zeros(1, dtype=torch.int32), torch.arange(float(BLOCK)), torch.zeros(BLOCK)
     kinds = {fault.kind for fault in simulate(handed_on, (PROGRAMS,), flag, x, out, "relaxed", BLOCK).faults}
-    assert Kind.RACE_READ_WRITE in kinds
+    assert FaultKind.RACE_READ_WRITE in kinds
 
 
 @triton.jit
@@ -59,7 +59,7 @@ def test_programs_that_wait_for_later_ones() -> None:
 
 def test_a_wait_that_does_not_end_is_a_fault() -> None:
     (fault,) = simulate(waits_for_the_next, (2,), torch.full((1,), 7, dtype=torch.int32), torch.zeros(2)).faults
-    assert (fault.kind, fault.count) == (Kind.WAITS_FOREVER, 2)
+    assert (fault.kind, fault.count) == (FaultKind.WAITS_FOREVER, 2)
 
 
 @triton.jit

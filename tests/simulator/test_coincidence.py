@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 
 BLOCK = 256
 
@@ -87,14 +87,14 @@ def twice_each(x_ptr, bounds_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + places, x + part, mask=places < last)
 
 
-def kinds(kernel: Any, grid: tuple[int, ...], *args: Any, **kwargs: Any) -> set[Kind]:
+def kinds(kernel: Any, grid: tuple[int, ...], *args: Any, **kwargs: Any) -> set[FaultKind]:
     return {fault.kind for fault in simulate(kernel, grid, *args, **kwargs).faults}
 
 
 @pytest.mark.parametrize("kernel", [constant, found, first_row])
 def test_what_is_the_same_whatever_is_read_is_no_race(kernel: Any) -> None:
     x = torch.randn(4 * BLOCK, generator=torch.Generator().manual_seed(0))
-    assert kinds(kernel, (4,), x, torch.zeros(1), x.numel(), BLOCK=BLOCK) == {Kind.SAME_WRITES}
+    assert kinds(kernel, (4,), x, torch.zeros(1), x.numel(), BLOCK=BLOCK) == {FaultKind.SAME_WRITES}
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64, torch.int32, torch.int8])
@@ -102,7 +102,7 @@ def test_what_is_the_same_whatever_is_read_is_no_race(kernel: Any) -> None:
 def test_what_is_the_same_by_chance_is_a_race(kernel: Any, dtype: torch.dtype) -> None:
     x = torch.ones(4 * BLOCK, dtype=dtype)
     (found,) = simulate(kernel, (4,), x, torch.zeros(1), x.numel(), BLOCK=BLOCK).faults
-    assert found.kind is Kind.RACE_WRITE_WRITE
+    assert found.kind is FaultKind.RACE_WRITE_WRITE
     assert (found.tensor, found.element, found.count) == ("out_ptr", 0, 3)
     assert "by chance" in found.detail
     assert torch.equal(x, torch.ones_like(x))
@@ -120,15 +120,15 @@ def test_programs_that_compute_the_same_of_the_same_elements_do_not_race(n: int)
     x = torch.randn(37, n, generator=torch.Generator().manual_seed(0))
     stats = torch.zeros(37), torch.zeros(37)
     found = kinds(moments, (37 * parts,), x, *stats, torch.zeros_like(x), n, PARTS=parts, BLOCK=BLOCK)
-    assert found <= {Kind.SAME_WRITES}
+    assert found <= {FaultKind.SAME_WRITES}
     assert bool(found) == (parts > 1)
 
 
 def test_products_that_are_computed_twice_do_not_race() -> None:
     a = torch.randn(5, 32, 32, generator=torch.Generator().manual_seed(0))
-    assert kinds(products, (5, 3), a, a[0].clone(), torch.zeros_like(a), B=32) == {Kind.SAME_WRITES}
+    assert kinds(products, (5, 3), a, a[0].clone(), torch.zeros_like(a), B=32) == {FaultKind.SAME_WRITES}
 
 
 def test_integers_that_say_where_programs_write_stay_as_they_are() -> None:
     bounds = torch.tensor([0, 5, 9, 9, 20], dtype=torch.int32)
-    assert kinds(twice_each, (8,), torch.zeros(32), bounds, torch.zeros(32), BLOCK=16) == {Kind.SAME_WRITES}
+    assert kinds(twice_each, (8,), torch.zeros(32), bounds, torch.zeros(32), BLOCK=16) == {FaultKind.SAME_WRITES}

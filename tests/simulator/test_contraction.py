@@ -19,7 +19,7 @@ from triton.compiler import ASTSource
 from tests.simulator.kernels import VERSION
 from tritonaudit import simulate
 from tritonaudit.simulator.contraction import plan_of
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 from tritonaudit.simulator.numerics.fma import fma
 from tritonaudit.simulator.parse import parse_module
 
@@ -223,7 +223,7 @@ def store_what_a_mask_left_out(x, y, z, out, n, BLOCK: tl.constexpr):
 def test_a_product_that_is_not_computed_is_in_doubt_all_the_same() -> None:
     a, b, c = _inputs(torch.float32)
     found = simulate(store_what_a_mask_left_out, (1,), a, b, c, torch.zeros(BLOCK), 100, BLOCK)
-    assert [(fault.kind, fault.lane) for fault in found.faults] == [(Kind.MASKED_STORED, (100,))]
+    assert [(fault.kind, fault.lane) for fault in found.faults] == [(FaultKind.MASKED_STORED, (100,))]
 
 
 def _inputs(dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

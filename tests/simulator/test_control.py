@@ -15,7 +15,7 @@ import triton.language as tl
 
 from tests.simulator.kernels import VERSION, mapping, mapping_with_branches
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 
 PROGRAMS = 300
 
@@ -196,6 +196,6 @@ def waiting_for_itself(flag_ptr, out_ptr):
 def test_programs_that_wait_for_ever() -> None:
     flag, found = torch.zeros(1, dtype=torch.int32), out()
     (fault,) = simulate(waiting_for_itself, (PROGRAMS,), flag, found).faults
-    assert (fault.kind, fault.count, fault.program) == (Kind.WAITS_FOREVER, PROGRAMS, (0, 0, 0))
+    assert (fault.kind, fault.count, fault.program) == (FaultKind.WAITS_FOREVER, PROGRAMS, (0, 0, 0))
     assert fault.location is not None
     assert "while tl.atomic_cas" in linecache.getline(fault.location.path, fault.location.line)

@@ -73,7 +73,7 @@ IS_INTERPRETED: tl.constexpr = tl.constexpr(os.environ.get("TRITON_INTERPRET") =
 
 
 @triton.jit
-def telling(out_ptr, counts_ptr):
+def noting(out_ptr, counts_ptr):
     tl.store(out_ptr, 7.0)
     tl.store(counts_ptr + 1, 1 if IS_INTERPRETED else 2)
 
@@ -114,7 +114,7 @@ def test_a_product_that_is_rounded_there_alone_is_no_difference() -> None:
 
 def test_where_they_differ_is_said() -> None:
     out, counts = torch.zeros(1), torch.zeros(3, dtype=torch.int32)
-    found = opinion(telling, (1,), out, counts)
+    found = opinion(noting, (1,), out, counts)
     assert not found.agrees
     (one,) = found.differences
     assert (one.tensor, one.place, one.ours, one.theirs, one.count) == ("counts_ptr", (1,), 2, 1, 1)

@@ -15,7 +15,7 @@ import triton
 import triton.language as tl
 
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 
 BLOCK = 256
 
@@ -142,7 +142,7 @@ def faults(kernel: Any, grid: tuple[int, ...], *args: Any, **kwargs: Any) -> lis
     return list(simulate(kernel, grid, *args, **kwargs).faults)
 
 
-def fault_of(kind: Kind, kernel: Any, grid: tuple[int, ...], *args: Any, **kwargs: Any) -> Fault:
+def fault_of(kind: FaultKind, kernel: Any, grid: tuple[int, ...], *args: Any, **kwargs: Any) -> Fault:
     (found,) = [fault for fault in faults(kernel, grid, *args, **kwargs) if fault.kind is kind]
     assert found.location is not None
     assert found.location.path == __file__
@@ -155,7 +155,7 @@ def ones(*sizes: int) -> torch.Tensor:
 
 
 def test_a_load_past_the_end() -> None:
-    found = fault_of(Kind.OUT_OF_BOUNDS_LOAD, unmasked_load, (4,), ones(1000), ones(1000), 1000, BLOCK=BLOCK)
+    found = fault_of(FaultKind.OUT_OF_BOUNDS_LOAD, unmasked_load, (4,), ones(1000), ones(1000), 1000, BLOCK=BLOCK)
     assert (found.tensor, found.program, found.lane, found.element, found.count) == (
         "x_ptr",
         (3, 0, 0),
@@ -167,7 +167,7 @@ def test_a_load_past_the_end() -> None:
 
 def test_a_store_past_the_end_changes_nothing_there() -> None:
     whole = torch.zeros(1100)
-    found = fault_of(Kind.OUT_OF_BOUNDS_STORE, unmasked_store, (4,), ones(1000), whole[:1000], 1000, BLOCK=BLOCK)
+    found = fault_of(FaultKind.OUT_OF_BOUNDS_STORE, unmasked_store, (4,), ones(1000), whole[:1000], 1000, BLOCK=BLOCK)
     assert (found.tensor, found.element, found.count) == ("out_ptr", 1000, 24)
     assert whole[:1000].eq(1).all()
     assert whole[1000:].eq(0).all()
@@ -175,12 +175,12 @@ def test_a_store_past_the_end_changes_nothing_there() -> None:
 
 def test_a_neighbour_in_the_same_storage_is_out_of_bounds() -> None:
     both = ones(4096)
-    found = fault_of(Kind.OUT_OF_BOUNDS_LOAD, copy, (4,), both[:1000], both[2000:3024], 1024, BLOCK=BLOCK)
+    found = fault_of(FaultKind.OUT_OF_BOUNDS_LOAD, copy, (4,), both[:1000], both[2000:3024], 1024, BLOCK=BLOCK)
     assert (found.tensor, found.element) == ("x_ptr", 1000)
 
 
 def test_what_lies_between_the_elements_of_a_view_is_not_its() -> None:
-    found = fault_of(Kind.BETWEEN_ELEMENTS, copy, (1,), ones(64, 64)[:, ::2], ones(2048), 256, BLOCK=BLOCK)
+    found = fault_of(FaultKind.BETWEEN_ELEMENTS, copy, (1,), ones(64, 64)[:, ::2], ones(2048), 256, BLOCK=BLOCK)
     assert (found.tensor, found.element) == ("x_ptr", 1)
 
 
@@ -190,7 +190,7 @@ def test_a_view_that_ends_early_is_read_to_its_end_without_a_word() -> None:
 
 def test_programs_that_write_one_element_race() -> None:
     x = torch.arange(1000.0)
-    found = fault_of(Kind.RACE_WRITE_WRITE, one_total, (4,), x, torch.zeros(1), 1000, BLOCK=BLOCK)
+    found = fault_of(FaultKind.RACE_WRITE_WRITE, one_total, (4,), x, torch.zeros(1), 1000, BLOCK=BLOCK)
     assert (found.tensor, found.element) == ("out_ptr", 0)
     assert found.other is not None
 
@@ -198,20 +198,20 @@ def test_programs_that_write_one_element_race() -> None:
 def test_programs_that_write_the_same_by_chance_race() -> None:
     for before in (0.0, 1.0):
         (found,) = faults(one_total, (4,), torch.zeros(1000), torch.full((1,), before), 1000, BLOCK=BLOCK)
-        assert found.kind is Kind.RACE_WRITE_WRITE
+        assert found.kind is FaultKind.RACE_WRITE_WRITE
         assert "by chance" in found.detail
 
 
-def test_a_mask_of_lanes_that_were_left_out_is_told_where_memory_changes() -> None:
+def test_a_mask_of_lanes_that_were_left_out_is_reported_where_memory_changes() -> None:
     arguments = ones(128), ones(100), torch.zeros(128), 100
-    found = fault_of(Kind.MASKED_MASK, stored_where_loaded, (1,), *arguments, BLOCK=128)
+    found = fault_of(FaultKind.MASKED_MASK, stored_where_loaded, (1,), *arguments, BLOCK=128)
     assert (found.lane, found.count) == ((100,), 28)
     assert faults(loaded_where_loaded, (1,), *arguments, BLOCK=128) == []
 
 
 def test_a_sum_without_an_atomic_races() -> None:
     kinds = {fault.kind for fault in faults(added_total, (4,), torch.arange(1000.0), torch.zeros(1), 1000, BLOCK=BLOCK)}
-    assert kinds == {Kind.RACE_WRITE_WRITE, Kind.RACE_READ_WRITE}
+    assert kinds == {FaultKind.RACE_WRITE_WRITE, FaultKind.RACE_READ_WRITE}
 
 
 @pytest.mark.parametrize("is_checked", [True, False])
@@ -225,7 +225,7 @@ def test_rows_of_programs_that_share_what_they_read_do_not_race(is_checked: bool
 def test_what_other_rows_of_programs_read_must_not_be_written() -> None:
     storage = torch.arange(4.0 * 2 * BLOCK)
     x, out = storage[2 * BLOCK : 4 * BLOCK], storage[: 6 * BLOCK]
-    found = fault_of(Kind.RACE_READ_WRITE, repeated, (2, 3), x, out, BLOCK=BLOCK)
+    found = fault_of(FaultKind.RACE_READ_WRITE, repeated, (2, 3), x, out, BLOCK=BLOCK)
     assert (found.tensor, found.element, found.program) == ("out_ptr", 2 * BLOCK, (0, 1, 0))
 
 
@@ -243,7 +243,7 @@ def test_an_atomic_orders_what_was_written_before_it() -> None:
 
 
 def test_lanes_left_out_count_where_they_change_the_result() -> None:
-    found = fault_of(Kind.UNDEFINED_STORED, padded_max, (1,), -ones(100), torch.zeros(1), 100, BLOCK=128)
+    found = fault_of(FaultKind.UNDEFINED_STORED, padded_max, (1,), -ones(100), torch.zeros(1), 100, BLOCK=128)
     assert found.origin is not None
     assert found.origin.line == line_of(padded_max) - 1
     assert faults(padded_max, (1,), ones(100), torch.zeros(1), 100, BLOCK=128) == []
@@ -251,20 +251,22 @@ def test_lanes_left_out_count_where_they_change_the_result() -> None:
 
 
 def test_lanes_of_one_store_that_disagree_collide() -> None:
-    found = fault_of(Kind.LANES_COLLIDE, doubled_lanes, (1,), torch.arange(256.0), torch.zeros(256), 256, BLOCK=256)
+    found = fault_of(
+        FaultKind.LANES_COLLIDE, doubled_lanes, (1,), torch.arange(256.0), torch.zeros(256), 256, BLOCK=256
+    )
     assert found.tensor == "out_ptr"
     assert faults(doubled_lanes, (1,), ones(256), torch.zeros(256), 256, BLOCK=256) == []
 
 
 def test_a_division_by_zero() -> None:
     x, out = torch.arange(16, dtype=torch.int32), torch.zeros(16, dtype=torch.int32)
-    fault_of(Kind.DIVISION_BY_ZERO, divided, (1,), x, out, 0, BLOCK=16)
+    fault_of(FaultKind.DIVISION_BY_ZERO, divided, (1,), x, out, 0, BLOCK=16)
     assert faults(divided, (1,), x, out, 3, BLOCK=16) == []
     assert out.tolist() == [n // 3 for n in range(16)]
 
 
 def test_an_index_outside_of_the_tensor() -> None:
     index = torch.tensor([0, 5, -1, 99, 3], dtype=torch.int64)
-    found = fault_of(Kind.OUT_OF_BOUNDS_LOAD, by_index, (1,), ones(10), index, torch.zeros(5), 5, BLOCK=8)
+    found = fault_of(FaultKind.OUT_OF_BOUNDS_LOAD, by_index, (1,), ones(10), index, torch.zeros(5), 5, BLOCK=8)
     assert (found.tensor, found.element, found.count) == ("x_ptr", -1, 2)
     assert found.lane == (2,)

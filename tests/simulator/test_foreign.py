@@ -15,7 +15,7 @@ import triton.language as tl
 
 from tests.simulator.kernels import VERSION
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 
 BLOCK = 16
 
@@ -44,14 +44,14 @@ def test_their_bounds() -> None:
     x = torch.arange(3.0)
     sizes, out = torch.tensor([5], dtype=torch.int32), torch.zeros(1)
     fault, *_ = simulate(summed, (1,), _pointers(x), sizes, out, BLOCK).faults
-    assert (fault.kind, fault.element, fault.count) == (Kind.OUT_OF_BOUNDS_LOAD, 3, 2)
+    assert (fault.kind, fault.element, fault.count) == (FaultKind.OUT_OF_BOUNDS_LOAD, 3, 2)
     assert fault.tensor == "a float32 tensor of (3) by its address"
 
 
 def test_a_number_that_is_no_address() -> None:
     sizes, out = torch.tensor([5], dtype=torch.int32), torch.zeros(1)
     fault, *_ = simulate(summed, (1,), torch.tensor([64]), sizes, out, BLOCK).faults
-    assert fault.kind is Kind.NO_TENSOR
+    assert fault.kind is FaultKind.NO_TENSOR
 
 
 @triton.jit

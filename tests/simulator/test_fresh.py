@@ -16,7 +16,7 @@ import triton.language as tl
 from torch.utils._python_dispatch import _disable_current_modes
 
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.fresh import FreshMemory
 
 
@@ -56,7 +56,7 @@ def watched() -> Iterator[None]:
 def undefined(tensor: torch.Tensor) -> int:
     """How many elements of a dense tensor are known to be unwritten."""
     found = faults_of_a_copy(tensor)
-    assert {fault.kind for fault in found} <= {Kind.UNDEFINED_STORED}
+    assert {fault.kind for fault in found} <= {FaultKind.UNDEFINED_STORED}
     return sum(fault.count for fault in found)
 
 
@@ -123,7 +123,7 @@ def test_all_bytes_of_what_is_stored_are_written(narrow: torch.dtype) -> None:
 
 def test_adding_to_what_nobody_wrote_is_a_fault_and_replacing_it_is_none() -> None:
     (found,) = simulate(added, (4,), torch.ones(16), torch.empty(1), BLOCK=16).faults
-    assert found.kind is Kind.UNDEFINED_STORED
+    assert found.kind is FaultKind.UNDEFINED_STORED
     assert simulate(added, (4,), torch.ones(16), torch.zeros(1), BLOCK=16).faults == ()
     out = torch.empty(16)
     assert simulate(exchanged, (1,), torch.ones(16), out, BLOCK=16).faults == ()

@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 
 N = 64
 
@@ -88,7 +88,7 @@ def one_by_one(x_ptr, out_ptr, total_ptr, WAITS: tl.constexpr, N: tl.constexpr):
     tl.store(total_ptr, tl.sum(tl.load(out_ptr + tl.arange(0, N)), axis=0))
 
 
-def kinds(kernel: Any, programs: int, *arguments: Any, **constants: Any) -> set[Kind]:
+def kinds(kernel: Any, programs: int, *arguments: Any, **constants: Any) -> set[FaultKind]:
     return {fault.kind for fault in simulate(kernel, (programs,), *arguments, **constants).faults}
 
 
@@ -98,12 +98,12 @@ def numbers(count: int) -> torch.Tensor:
 
 def test_what_another_lane_has_just_stored_is_loaded_too_early() -> None:
     tensors = [numbers(2 * N), torch.zeros(2 * N), torch.zeros(2 * N)]
-    assert kinds(reversed_by_scratch, 2, *tensors, WAITS=False, N=N) == {Kind.LANES_READ_WRITE}
+    assert kinds(reversed_by_scratch, 2, *tensors, WAITS=False, N=N) == {FaultKind.LANES_READ_WRITE}
     assert kinds(reversed_by_scratch, 2, *tensors, WAITS=True, N=N) == set()
 
 
 def test_what_another_lane_has_yet_to_load_is_stored_over() -> None:
-    assert kinds(reversed_in_place, 1, numbers(N), WAITS=False, N=N) == {Kind.LANES_READ_WRITE}
+    assert kinds(reversed_in_place, 1, numbers(N), WAITS=False, N=N) == {FaultKind.LANES_READ_WRITE}
     assert kinds(reversed_in_place, 1, numbers(N), WAITS=True, N=N) == set()
 
 
@@ -113,7 +113,7 @@ def test_a_store_that_changes_nothing_harms_nobody() -> None:
 
 def test_two_stores_of_different_lanes() -> None:
     tensors = [numbers(N), torch.zeros(N)]
-    assert kinds(zeroed_and_scattered, 1, *tensors, WAITS=False, N=N) == {Kind.LANES_WRITE_WRITE}
+    assert kinds(zeroed_and_scattered, 1, *tensors, WAITS=False, N=N) == {FaultKind.LANES_WRITE_WRITE}
     assert kinds(zeroed_and_scattered, 1, *tensors, WAITS=True, N=N) == set()
 
 
@@ -130,7 +130,7 @@ def test_the_next_round_of_a_loop_meets_the_last() -> None:
     def tensors() -> list[torch.Tensor]:
         return [numbers(3 * N), torch.zeros(N), torch.zeros(3 * N)]
 
-    assert kinds(rounds, 1, *tensors(), 3, WAITS=False, N=N) == {Kind.LANES_READ_WRITE}
+    assert kinds(rounds, 1, *tensors(), 3, WAITS=False, N=N) == {FaultKind.LANES_READ_WRITE}
     assert kinds(rounds, 1, *tensors(), 3, WAITS=True, N=N) == set()
     assert kinds(rounds, 1, *tensors(), 1, WAITS=False, N=N) == set()
 
@@ -144,6 +144,8 @@ def test_the_other_access_is_named_and_each_launch_tells() -> None:
 
 
 def test_a_scalar_is_the_first_threads() -> None:
-    assert kinds(one_by_one, 1, numbers(N), torch.zeros(N), torch.zeros(1), WAITS=False, N=N) == {Kind.LANES_READ_WRITE}
+    assert kinds(one_by_one, 1, numbers(N), torch.zeros(N), torch.zeros(1), WAITS=False, N=N) == {
+        FaultKind.LANES_READ_WRITE
+    }
     assert kinds(one_by_one, 1, numbers(N), torch.zeros(N), torch.zeros(1), WAITS=True, N=N) == set()
     assert kinds(one_by_one, 1, numbers(N), torch.zeros(N), torch.zeros(1), WAITS=False, N=16) == set()

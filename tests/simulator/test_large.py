@@ -1,4 +1,4 @@
-"""Launches on tensors that do not fit into memory: where accesses go is told without it, what they load is not."""
+"""Launches on tensors that do not fit into memory: where accesses go is known without it, what they load is not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.memory import address_space
 
@@ -213,13 +213,13 @@ def vast(*sizes: int, dtype: torch.dtype = torch.float32) -> torch.Tensor:
     return torch.empty(*sizes, dtype=dtype, device="meta")
 
 
-def kinds(faults: tuple[Fault, ...]) -> list[Kind]:
+def kinds(faults: tuple[Fault, ...]) -> list[FaultKind]:
     return [fault.kind for fault in faults]
 
 
 def test_an_offset_that_overflows_is_found_in_the_first_program_that_has_one() -> None:
     found = simulate(copy, (triton.cdiv(MANY, 1024),), vast(MANY), vast(MANY), MANY, BLOCK=1024)
-    overflows = [fault for fault in found.faults if fault.kind is Kind.OVERFLOW_ADDRESS]
+    overflows = [fault for fault in found.faults if fault.kind is FaultKind.OVERFLOW_ADDRESS]
     assert len(overflows) == 2
     assert {fault.program for fault in overflows} == {(FAR // 1024, 0, 0)}
     assert ("offsets", -FAR) in [value for step in overflows[0].chain for value in step.values]
@@ -228,7 +228,7 @@ def test_an_offset_that_overflows_is_found_in_the_first_program_that_has_one() -
 def test_the_same_with_64_bits_is_silent_and_looked_at_on_both_sides() -> None:
     programs = triton.cdiv(MANY, 1024)
     found = simulate(wide_copy, (programs,), vast(MANY), vast(MANY), MANY, BLOCK=1024)
-    assert found.faults == found.untold == ()
+    assert found.faults == found.undecided == ()
     assert found.programs is not None
     assert {(0, 0, 0), (FAR // 1024 - 1, 0, 0), (FAR // 1024, 0, 0), (programs - 1, 0, 0)} <= set(found.programs)
     assert len(found.programs) < 20
@@ -236,18 +236,18 @@ def test_the_same_with_64_bits_is_silent_and_looked_at_on_both_sides() -> None:
 
 def test_an_offset_that_loses_its_upper_half_is_one_that_overflows() -> None:
     found = simulate(copy_by_cut_offsets, (triton.cdiv(MANY, 1024),), vast(MANY), vast(MANY), MANY, BLOCK=1024)
-    (overflow,) = (fault for fault in found.faults if fault.kind is Kind.OVERFLOW_ADDRESS)
+    (overflow,) = (fault for fault in found.faults if fault.kind is FaultKind.OVERFLOW_ADDRESS)
     assert overflow.program == (FAR // 1024, 0, 0)
 
 
 def test_one_that_is_read_without_its_sign_is_not() -> None:
     found = simulate(copy_by_unsigned_offsets, (triton.cdiv(MANY, 1024),), vast(MANY), vast(MANY), MANY, BLOCK=1024)
-    assert Kind.OVERFLOW_ADDRESS not in kinds(found.faults)
+    assert FaultKind.OVERFLOW_ADDRESS not in kinds(found.faults)
 
 
 def test_the_tail_of_the_last_program_is_out_of_bounds() -> None:
     found = simulate(unmasked_copy, (triton.cdiv(MANY, 1024),), vast(MANY), vast(MANY), BLOCK=1024)
-    assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_LOAD, Kind.OUT_OF_BOUNDS_STORE]
+    assert kinds(found.faults) == [FaultKind.OUT_OF_BOUNDS_LOAD, FaultKind.OUT_OF_BOUNDS_STORE]
     assert found.faults[0].element == MANY
     assert found.faults[0].program == (triton.cdiv(MANY, 1024) - 1, 0, 0)
 
@@ -255,7 +255,7 @@ def test_the_tail_of_the_last_program_is_out_of_bounds() -> None:
 def test_what_lies_between_the_rows_of_a_view_is_not_its() -> None:
     x = vast(1 << 20, 4096)[:, :4000]
     found = simulate(unmasked_copy, (x.numel() // 1024,), x, vast(x.numel()), BLOCK=1024)
-    assert kinds(found.faults) == [Kind.BETWEEN_ELEMENTS]
+    assert kinds(found.faults) == [FaultKind.BETWEEN_ELEMENTS]
     assert found.faults[0].tensor == "x_ptr"
     assert found.faults[0].element is not None
     assert found.faults[0].element % 4096 >= 4000
@@ -267,7 +267,7 @@ def test_a_view_of_rows_is_followed_along_both_axes() -> None:
     strides = (a.stride(0), b.stride(0), c.stride(0))
     grid = (rows // 64, 256 // 64)
     found = simulate(product, grid, a, b, c, k, *strides, M=64, N=64, K=512)
-    assert kinds(found.faults) == [Kind.OVERFLOW_ADDRESS]
+    assert kinds(found.faults) == [FaultKind.OVERFLOW_ADDRESS]
     assert found.faults[0].program[0] == FAR // k // 64
     assert simulate(product, (1 << 14, 4), a, b, c, k, *strides, M=64, N=64, K=512).faults == ()
 
@@ -275,59 +275,59 @@ def test_a_view_of_rows_is_followed_along_both_axes() -> None:
 def test_a_known_index_is_followed_into_a_tensor_without_memory() -> None:
     index = torch.tensor([0, 5, MANY - 1, MANY])
     found = simulate(gather, (1,), vast(MANY), index, torch.zeros(4), BLOCK=4)
-    assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_LOAD]
+    assert kinds(found.faults) == [FaultKind.OUT_OF_BOUNDS_LOAD]
     assert (found.faults[0].lane, found.faults[0].element) == ((3,), MANY)
-    assert found.untold == ()
+    assert found.undecided == ()
 
 
 def test_an_index_that_is_not_known_is_said() -> None:
     found = simulate(gather, (MANY // 1024,), vast(1000), vast(MANY, dtype=torch.int64), vast(MANY), BLOCK=1024)
-    assert kinds(found.untold) == [Kind.UNKNOWN_ADDRESS]
-    assert found.untold[0].origin is not None
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_ADDRESS]
+    assert found.undecided[0].origin is not None
     assert found.faults == ()
 
 
-def untold_and_faults(kernel: Any, *args: Any, **kwargs: Any) -> tuple[list[Kind], list[Kind]]:
+def undecided_and_faults(kernel: Any, *args: Any, **kwargs: Any) -> tuple[list[FaultKind], list[FaultKind]]:
     silent = simulate(kernel, (4,), *args, 0, **kwargs)
     found = simulate(kernel, (4,), *args, MANY, **kwargs)
     assert silent.faults == ()
-    assert kinds(silent.untold) == kinds(found.untold)
-    return kinds(found.untold), kinds(found.faults)
+    assert kinds(silent.undecided) == kinds(found.undecided)
+    return kinds(found.undecided), kinds(found.faults)
 
 
 def test_a_branch_that_is_not_known_is_not_followed_but_the_rest_is() -> None:
-    untold, faults = untold_and_faults(branching, vast(4), vast(64))
-    assert untold == [Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS]
-    assert faults == [Kind.OUT_OF_BOUNDS_STORE]
+    undecided, faults = undecided_and_faults(branching, vast(4), vast(64))
+    assert undecided == [FaultKind.UNKNOWN_BRANCH, FaultKind.UNKNOWN_ADDRESS]
+    assert faults == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
-def test_a_return_that_is_not_known_ends_what_is_told() -> None:
+def test_a_return_that_is_not_known_ends_what_is_reported() -> None:
     found = simulate(returning, (4,), vast(4), vast(64), 40)
-    assert kinds(found.untold) == [Kind.UNKNOWN_BRANCH]
-    assert found.untold[0].count == 2
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_BRANCH]
+    assert found.undecided[0].count == 2
     assert found.faults == ()
-    assert kinds(simulate(returning, (2,), vast(4), vast(64), 64).faults) == [Kind.OUT_OF_BOUNDS_STORE]
+    assert kinds(simulate(returning, (2,), vast(4), vast(64), 64).faults) == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
 def test_a_loop_whose_bound_is_not_known_is_not_followed_but_the_rest_is() -> None:
-    untold, faults = untold_and_faults(looping, vast(4, dtype=torch.int32), vast(64))
-    assert untold == [Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS]
-    assert faults == [Kind.OUT_OF_BOUNDS_STORE]
+    undecided, faults = undecided_and_faults(looping, vast(4, dtype=torch.int32), vast(64))
+    assert undecided == [FaultKind.UNKNOWN_BRANCH, FaultKind.UNKNOWN_ADDRESS]
+    assert faults == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
 def test_a_loop_whose_end_is_not_known_is_not_followed_but_the_rest_is() -> None:
-    untold, faults = untold_and_faults(waiting, vast(4, dtype=torch.int32), vast(64))
-    assert untold == [Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS]
-    assert faults == [Kind.OUT_OF_BOUNDS_STORE]
+    undecided, faults = undecided_and_faults(waiting, vast(4, dtype=torch.int32), vast(64))
+    assert undecided == [FaultKind.UNKNOWN_BRANCH, FaultKind.UNKNOWN_ADDRESS]
+    assert faults == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
 def test_a_mask_that_is_not_known_is_said_where_it_matters() -> None:
     arguments = vast(64), vast(64), vast(64)
     found = simulate(masked_by, (4,), *arguments, MANY, BLOCK=16)
-    assert kinds(found.untold) == [Kind.UNKNOWN_MASK, Kind.UNKNOWN_MASK]
-    assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_STORE]
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_MASK, FaultKind.UNKNOWN_MASK]
+    assert kinds(found.faults) == [FaultKind.OUT_OF_BOUNDS_STORE]
     found = simulate(masked_by, (4,), *arguments, 0, BLOCK=16)
-    assert found.untold == found.faults == ()
+    assert found.undecided == found.faults == ()
 
 
 @pytest.mark.parametrize("rows", [1000, 1 << 20])
@@ -335,20 +335,20 @@ def test_indices_beside_an_atomic_are_known(rows: int) -> None:
     index = torch.tensor([5, 0, 999, 7], dtype=torch.int32)
     counts = torch.zeros(rows, dtype=torch.int32)
     found = simulate(counted_rows, (4,), vast(rows, 4096), index, counts, vast(4, 64), 4096, BLOCK=64)
-    assert found.untold == found.faults == ()
+    assert found.undecided == found.faults == ()
     index[2] = rows - 1
     found = simulate(counted_rows, (4,), vast(rows, 4096), index, counts, vast(4, 64), 4096, BLOCK=64)
-    assert found.untold == ()
-    assert kinds(found.faults) == [Kind.OVERFLOW_ADDRESS] * (rows * 4096 > FAR)
+    assert found.undecided == ()
+    assert kinds(found.faults) == [FaultKind.OVERFLOW_ADDRESS] * (rows * 4096 > FAR)
     assert counts.eq(0).all()
 
 
 def test_lanes_that_are_known_to_be_left_out_are_not_in_question() -> None:
     found = simulate(where_flagged, (4,), vast(1000), vast(1000), vast(1000), 1000, BLOCK=256)
-    assert found.untold == found.faults == ()
+    assert found.undecided == found.faults == ()
     found = simulate(where_flagged, (4,), vast(1000), vast(1000), vast(999), 1000, BLOCK=256)
-    assert kinds(found.untold) == [Kind.UNKNOWN_MASK]
-    assert found.untold[0].origin is not None
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_MASK]
+    assert found.undecided[0].origin is not None
 
 
 @triton.jit
@@ -366,26 +366,26 @@ def test_a_product_of_blocks_that_are_known_in_part() -> None:
     a, b = torch.empty(m, 16, device="meta"), torch.empty(16, 64, device="meta")
     c = torch.empty(m, 1 << 30, device="meta")
     found = simulate(triangles, (2,), a, b, c, m, 1 << 30, M=32, N=64, K=16)
-    assert [fault.kind for fault in found.faults] == [Kind.OVERFLOW_ADDRESS]
+    assert [fault.kind for fault in found.faults] == [FaultKind.OVERFLOW_ADDRESS]
 
 
 def test_what_an_atomic_gives_is_not_known() -> None:
-    untold, faults = untold_and_faults(counting, torch.zeros(1, dtype=torch.int32), vast(64))
-    assert untold == [Kind.UNKNOWN_ADDRESS]
-    assert faults == [Kind.OUT_OF_BOUNDS_ATOMIC]
+    undecided, faults = undecided_and_faults(counting, torch.zeros(1, dtype=torch.int32), vast(64))
+    assert undecided == [FaultKind.UNKNOWN_ADDRESS]
+    assert faults == [FaultKind.OUT_OF_BOUNDS_ATOMIC]
 
 
 def test_a_tensor_that_is_written_is_not_known_and_stays_as_it_is() -> None:
     x = torch.arange(4)
     found = simulate(in_place, (4,), x, vast(8))
-    assert kinds(found.untold) == [Kind.UNKNOWN_ADDRESS]
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_ADDRESS]
     assert found.faults == ()
     assert x.tolist() == [0, 1, 2, 3]
 
 
 def test_an_access_that_is_not_aligned() -> None:
     x = vast(MANY, dtype=torch.int32)
-    assert kinds(simulate(as_pairs, (2,), x, vast(8), 3).faults) == [Kind.MISALIGNED]
+    assert kinds(simulate(as_pairs, (2,), x, vast(8), 3).faults) == [FaultKind.MISALIGNED]
     assert simulate(as_pairs, (2,), x, vast(8), 4).faults == ()
 
 
@@ -417,8 +417,8 @@ def test_rows_that_wrap_around_are_followed_through_a_long_loop(shift: int) -> N
     rows, k = 1000, 1 << 20
     x = vast(rows, k)
     found = simulate(wrapped_rows, (8,), x, vast(1024), rows, k, k, shift, M=128, K=1 << 12)
-    assert found.untold == ()
-    assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_LOAD] * shift
+    assert found.undecided == ()
+    assert kinds(found.faults) == [FaultKind.OUT_OF_BOUNDS_LOAD] * shift
     if shift:
         assert (found.faults[0].program, found.faults[0].element) == ((7, 0, 0), rows * k)
 
@@ -426,11 +426,11 @@ def test_rows_that_wrap_around_are_followed_through_a_long_loop(shift: int) -> N
 @pytest.mark.parametrize("is_masked", [True, False])
 def test_a_loop_over_all_of_a_tensor_is_looked_at_here_and_there(is_masked: bool) -> None:
     found = simulate(total, (1,), vast(MANY), vast(1), MANY, IS_MASKED=is_masked, BLOCK=64)
-    assert found.untold == ()
+    assert found.undecided == ()
     if is_masked:
         assert found.faults == ()
     else:
-        assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_LOAD]
+        assert kinds(found.faults) == [FaultKind.OUT_OF_BOUNDS_LOAD]
         assert (found.faults[0].element, found.faults[0].lane) == (MANY, (MANY % 64,))
 
 
@@ -438,7 +438,7 @@ def test_a_loop_over_all_of_a_tensor_is_looked_at_here_and_there(is_masked: bool
 def test_an_offset_that_overflows_in_a_late_round(is_carried: bool) -> None:
     rows, stride = 1 << 20, 4096
     found = simulate(rows_of, (1,), vast(rows, stride), vast(1), rows, stride, IS_CARRIED=is_carried)
-    assert kinds(found.faults) == [Kind.OVERFLOW_ADDRESS]
+    assert kinds(found.faults) == [FaultKind.OVERFLOW_ADDRESS]
     held = dict(value for step in found.faults[0].chain for value in step.values)
     assert held["row"] > FAR // stride
     assert not is_carried or held["offset"] != held["row"] * stride
@@ -448,15 +448,15 @@ def test_an_offset_that_overflows_in_a_late_round(is_carried: bool) -> None:
 
 def test_what_a_long_loop_makes_of_a_value_is_not_known() -> None:
     found = simulate(halving, (1,), vast(4), vast(4_000_000), 1_000_000)
-    assert kinds(found.untold) == [Kind.UNKNOWN_ADDRESS]
+    assert kinds(found.undecided) == [FaultKind.UNKNOWN_ADDRESS]
     assert found.faults == ()
-    assert kinds(simulate(halving, (1,), vast(4), vast(3_999_996), 1_000_000).faults) == [Kind.OUT_OF_BOUNDS_STORE]
+    assert kinds(simulate(halving, (1,), vast(4), vast(3_999_996), 1_000_000).faults) == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
 def test_a_long_loop_without_a_counter_is_not_followed_to_its_end() -> None:
     found = simulate(stepping, (2,), vast(4), vast(MANY), MANY, 4, BLOCK=16)
-    assert kinds(found.untold) == [Kind.LONG_LOOP, Kind.UNKNOWN_ADDRESS]
-    assert kinds(found.faults) == [Kind.OUT_OF_BOUNDS_STORE]
+    assert kinds(found.undecided) == [FaultKind.LONG_LOOP, FaultKind.UNKNOWN_ADDRESS]
+    assert kinds(found.faults) == [FaultKind.OUT_OF_BOUNDS_STORE]
 
 
 VIEWS = (

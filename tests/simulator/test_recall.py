@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 from tritonaudit.simulator.fresh import FreshMemory
 
 BLOCK = 16
@@ -47,7 +47,7 @@ def test_views_of_each_launch() -> None:
         assert simulate(scaled, (1,), x[first : first + 40], out, 40, 1.0, BLOCK).faults == ()
         assert torch.equal(out, x[first : first + 40])
     found = simulate(scaled, (1,), x[::2], torch.zeros(40), 40, 1.0, BLOCK).faults
-    assert Kind.BETWEEN_ELEMENTS in {fault.kind for fault in found}
+    assert FaultKind.BETWEEN_ELEMENTS in {fault.kind for fault in found}
 
 
 @triton.jit
@@ -72,10 +72,10 @@ def test_indices_and_rounds_of_each_launch() -> None:
 def test_indices_that_leave_the_tensor_later() -> None:
     x, out, length = torch.arange(64.0), torch.zeros(BLOCK), torch.tensor([1], dtype=torch.int32)
     index = torch.zeros(1, BLOCK, dtype=torch.int32)
-    for last, kinds in ((5, []), (5, []), (5, []), (64, [Kind.OUT_OF_BOUNDS_LOAD]), (5, [])):
+    for last, kinds in ((5, []), (5, []), (5, []), (64, [FaultKind.OUT_OF_BOUNDS_LOAD]), (5, [])):
         index[0, -1] = last
         found = simulate(gathered, (1,), index, length, x, out, BLOCK).faults
-        assert [fault.kind for fault in found if fault.kind is not Kind.UNDEFINED_STORED] == kinds
+        assert [fault.kind for fault in found if fault.kind is not FaultKind.UNDEFINED_STORED] == kinds
 
 
 @triton.jit
@@ -103,7 +103,7 @@ def shifted(x_ptr, out_ptr, BLOCK: tl.constexpr):
 def test_races_of_each_launch() -> None:
     """Tensors of one form, that lie in the same memory or not."""
     memory, other = torch.arange(65.0), torch.zeros(65)
-    for out, kinds in ((other, []), (memory, [Kind.LANES_READ_WRITE, Kind.RACE_READ_WRITE])) * 3:
+    for out, kinds in ((other, []), (memory, [FaultKind.LANES_READ_WRITE, FaultKind.RACE_READ_WRITE])) * 3:
         found = simulate(shifted, (4,), memory, out, BLOCK).faults
         assert [fault.kind for fault in found] == kinds
         memory.copy_(torch.arange(65.0))
@@ -111,7 +111,7 @@ def test_races_of_each_launch() -> None:
 
 def test_what_nobody_wrote_in_each_launch() -> None:
     with FreshMemory():
-        for kinds in ([], [Kind.UNDEFINED_STORED]) * 3:
+        for kinds in ([], [FaultKind.UNDEFINED_STORED]) * 3:
             x, out = torch.empty(40), torch.empty(40)
             x[: 10 if kinds else 40] = 1.0
             found = simulate(scaled, (1,), x, out, 40, 1.0, BLOCK).faults
@@ -127,5 +127,5 @@ def meeting(x_ptr, out_ptr):
 def test_programs_that_write_the_same_by_chance_or_not() -> None:
     for x, by_chance in (*[(torch.ones(4), True)] * 3, (torch.arange(4.0), False), (torch.ones(4), True)):
         (found,) = simulate(meeting, (4,), x, torch.zeros(1)).faults
-        assert found.kind is Kind.RACE_WRITE_WRITE
+        assert found.kind is FaultKind.RACE_WRITE_WRITE
         assert ("by chance" in found.detail) == by_chance

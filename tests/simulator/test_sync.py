@@ -56,7 +56,7 @@ def test_later_releases_hide_no_write_that_is_not_released(more: int) -> None:
 
 
 @pytest.mark.parametrize("more", [0, 5, 14])
-def test_an_early_acquire_is_told_from_later_releases(more: int) -> None:
+def test_an_early_acquire_is_reported_from_later_releases(more: int) -> None:
     clocks = Clocks(100, True)
     clocks.tick(programs(5), ACQUIRE)
     first = clocks.of(programs(3))
@@ -65,7 +65,7 @@ def test_an_early_acquire_is_told_from_later_releases(more: int) -> None:
     assert not sees(clocks, first, 3, 5)
 
 
-def test_programs_that_released_differently_often_are_told_apart() -> None:
+def test_programs_that_released_differently_often_are_distinguished() -> None:
     clocks = Clocks(100, True)
     first = clocks.of(programs(1, 2))
     for _ in range(20):
@@ -87,7 +87,7 @@ def test_many_atomics_take_no_more_memory() -> None:
     assert sizes[1] < 1.01 * sizes[0]
 
 
-# -- few programs, that are told apart by where their atomics are ------------------------------------------------------
+# -- few programs, distinguished by where their atomics are ------------------------------------------------------------
 
 
 def test_who_acquires_elsewhere_sees_nothing() -> None:

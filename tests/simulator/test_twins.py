@@ -18,7 +18,7 @@ import triton.language as tl
 from tests.compile.programs import VERSION
 from tests.simulator import twins
 from tritonaudit import simulate
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.fresh import FreshMemory
 
 Grid = tuple[int, ...]
@@ -46,7 +46,7 @@ class Twin:
 
 
 def fault(
-    kind: Kind,
+    kind: FaultKind,
     tensor: str = "",
     program: tuple[int, int, int] = (0, 0, 0),
     lane: tuple[int, ...] = (),
@@ -106,63 +106,63 @@ OUT_OF_BOUNDS = [
     Twin(
         twins.shift_right, twins.shift_right_guarded, (4,),
         lambda: (numbers(100), zeros(100), 100),
-        fault(Kind.OUT_OF_BOUNDS_LOAD, "x_ptr", lane=(0,), element=-1),
+        fault(FaultKind.OUT_OF_BOUNDS_LOAD, "x_ptr", lane=(0,), element=-1),
         {"BLOCK": 32},
     ),
     Twin(
         twins.fill_rows, twins.fill_rows_strided, (8,), rows_of_a_wider_one,
-        fault(Kind.BETWEEN_ELEMENTS, "out_ptr", (1, 0, 0), (0,), 10, count=30),
+        fault(FaultKind.BETWEEN_ELEMENTS, "out_ptr", (1, 0, 0), (0,), 10, count=30),
         {"BLOCK": 16},
     ),
     Twin(
         twins.fill_rows, twins.fill_rows_strided, (5,),
         lambda: (neighbours(64)[0].view(4, 16), 16, 16),
-        fault(Kind.OUT_OF_BOUNDS_STORE, "out_ptr", (4, 0, 0), (0,), 64, count=16),
+        fault(FaultKind.OUT_OF_BOUNDS_STORE, "out_ptr", (4, 0, 0), (0,), 64, count=16),
         {"BLOCK": 16},
         right_grid=(4,),
     ),
     Twin(
         twins.tile_sum, twins.tile_sum_by_row, (1,),
         lambda: (numbers(12, 5), zeros(12), 12, 5),
-        fault(Kind.OUT_OF_BOUNDS_LOAD, "x_ptr", lane=(5, 0), element=60, count=35),
+        fault(FaultKind.OUT_OF_BOUNDS_LOAD, "x_ptr", lane=(5, 0), element=60, count=35),
         {"M": 16, "N": 8},
     ),
     Twin(
         twins.transpose, twins.transpose_masked_alike, (2, 2),
         lambda: (numbers(12, 10), zeros(10, 12), 12, 10),
-        fault(Kind.OUT_OF_BOUNDS_STORE, "out_ptr", (0, 1, 0), (0, 2), 120, count=20),
+        fault(FaultKind.OUT_OF_BOUNDS_STORE, "out_ptr", (0, 1, 0), (0, 2), 120, count=20),
         {"B": 8},
     ),
     Twin(
         twins.row_sums, twins.row_sums_masked, (4,),
         lambda: (numbers(4, 40), zeros(4), 40),
-        fault(Kind.OUT_OF_BOUNDS_LOAD, "x_ptr", (3, 0, 0), (8,), 160, count=24),
+        fault(FaultKind.OUT_OF_BOUNDS_LOAD, "x_ptr", (3, 0, 0), (8,), 160, count=24),
         {"BLOCK": 32},
     ),
     Twin(
         twins.block_copy, twins.block_copy_checked, (2,),
         lambda: (numbers(6, 8), zeros(6, 8), 6, 8),
-        fault(Kind.OUT_OF_BOUNDS_STORE, "out_ptr", (1, 0, 0), (2, 0), 48, count=16),
+        fault(FaultKind.OUT_OF_BOUNDS_STORE, "out_ptr", (1, 0, 0), (2, 0), 48, count=16),
         {"M": 4, "N": 8},
         until=(3, 9),
     ),
     Twin(
         twins.described_copy, twins.described_copy_to_size, (2,),
         lambda: (numbers(6, 8), zeros(6, 8), 6, 8),
-        fault(Kind.OUT_OF_BOUNDS_STORE, "out_ptr", (1, 0, 0), (2, 0), 48, count=16),
+        fault(FaultKind.OUT_OF_BOUNDS_STORE, "out_ptr", (1, 0, 0), (2, 0), 48, count=16),
         {"M": 4, "N": 8},
         since=(3, 6),
     ),
     Twin(
         twins.histogram, twins.histogram_clamped, (2,),
         lambda: (integers(0, 1, 2, 3, 4, 7, 2, 1, 0, 9), zeros(8, dtype=torch.int32), 8, 10),
-        fault(Kind.OUT_OF_BOUNDS_ATOMIC, "counts_ptr", (1, 0, 0), (1,), 9),
+        fault(FaultKind.OUT_OF_BOUNDS_ATOMIC, "counts_ptr", (1, 0, 0), (1,), 9),
         {"BLOCK": 8},
     ),
     Twin(
         twins.wide_load, twins.wide_load, (1,),
         lambda: (torch.arange(64, dtype=torch.int16), zeros(16, dtype=torch.int32), 3),
-        fault(Kind.MISALIGNED, "x_ptr", lane=(0,), element=3, count=16),
+        fault(FaultKind.MISALIGNED, "x_ptr", lane=(0,), element=3, count=16),
         {"BLOCK": 16},
         lambda: (torch.arange(64, dtype=torch.int16), zeros(16, dtype=torch.int32), 4),
     ),
@@ -172,86 +172,86 @@ UNDEFINED = [
     Twin(
         twins.accumulate, twins.double, (4,),
         lambda: (numbers(100), torch.empty(100), 100),
-        fault(Kind.UNDEFINED_STORED, "out_ptr", lane=(0,), element=0, count=100),
+        fault(FaultKind.UNDEFINED_STORED, "out_ptr", lane=(0,), element=0, count=100),
         {"BLOCK": 32},
     ),
     Twin(
         twins.accumulate, twins.accumulate, (4,),
         lambda: (numbers(100), torch.empty(100), 100),
-        fault(Kind.UNDEFINED_STORED, "out_ptr", lane=(0,), element=0, count=100),
+        fault(FaultKind.UNDEFINED_STORED, "out_ptr", lane=(0,), element=0, count=100),
         {"BLOCK": 32},
         lambda: (numbers(100), torch.empty(100).fill_(1), 100),
     ),
     Twin(
         twins.sum_of_exponentials, twins.sum_of_exponentials_padded, (1,),
         lambda: (numbers(20), zeros(1), 20),
-        fault(Kind.UNDEFINED_STORED, "out_ptr", element=0),
+        fault(FaultKind.UNDEFINED_STORED, "out_ptr", element=0),
         {"BLOCK": 32},
     ),
     Twin(
         twins.variance, twins.variance_of_lanes, (1,),
         lambda: (numbers(20), zeros(1), 20),
-        fault(Kind.UNDEFINED_STORED, "out_ptr", element=0),
+        fault(FaultKind.UNDEFINED_STORED, "out_ptr", element=0),
         {"BLOCK": 32},
     ),
     Twin(
         twins.least, twins.least_chosen, (1,),
         lambda: (numbers(20), zeros(1), 20),
-        fault(Kind.UNDEFINED_STORED, "out_ptr", element=0),
+        fault(FaultKind.UNDEFINED_STORED, "out_ptr", element=0),
         {"BLOCK": 32},
     ),
     Twin(
         twins.running_product, twins.running_product_forward, (1,),
         lambda: (numbers(20), zeros(20), 20),
-        fault(Kind.UNDEFINED_STORED, "out_ptr", lane=(0,), element=0, count=20),
+        fault(FaultKind.UNDEFINED_STORED, "out_ptr", lane=(0,), element=0, count=20),
         {"BLOCK": 32},
     ),
     Twin(
         twins.where_least, twins.where_greatest, (1,),
         lambda: (numbers(20), zeros(1, dtype=torch.int32), 20),
-        fault(Kind.UNDEFINED_STORED, "out_ptr", element=0),
+        fault(FaultKind.UNDEFINED_STORED, "out_ptr", element=0),
         {"BLOCK": 32},
     ),
     Twin(
         twins.blocks_of_equals, twins.blocks_of_equals_chosen, (1,),
         lambda: (integers(3), numbers(3), zeros(1)),
-        fault(Kind.UNDEFINED_STORED, "out_ptr", element=0),
+        fault(FaultKind.UNDEFINED_STORED, "out_ptr", element=0),
         {"MOST": 4, "BLOCK": 16},
     ),
     Twin(
         twins.decays, twins.decays_from_the_end, (1,),
         lambda: (numbers(20), zeros(20), 20),
-        fault(Kind.UNDEFINED_STORED, "out_ptr", lane=(0,), element=0, count=20),
+        fault(FaultKind.UNDEFINED_STORED, "out_ptr", lane=(0,), element=0, count=20),
         {"BLOCK": 32},
     ),
     Twin(
         twins.if_flagged, twins.if_flagged_or_not, (8,),
         lambda: (integers(1, 1, 0, 0, 1), zeros(8), 5),
-        fault(Kind.UNDEFINED_BRANCH, program=(5, 0, 0), count=3),
+        fault(FaultKind.UNDEFINED_BRANCH, program=(5, 0, 0), count=3),
     ),
     Twin(
         twins.gather, twins.gather_masked, (1,),
         lambda: (integers(3, 1, 2), numbers(4), zeros(3), 3),
-        fault(Kind.UNDEFINED_ADDRESS, "x_ptr", lane=(3,), element=0),
+        fault(FaultKind.UNDEFINED_ADDRESS, "x_ptr", lane=(3,), element=0),
         {"BLOCK": 4},
     ),
     Twin(
         twins.store_where_kept, twins.store_where_kept_of_all, (1,),
         lambda: (numbers(8), partly_written(8, 5), zeros(8), 5),
-        fault(Kind.UNDEFINED_MASK, "out_ptr", lane=(5,), element=5, count=3),
+        fault(FaultKind.UNDEFINED_MASK, "out_ptr", lane=(5,), element=5, count=3),
         {"BLOCK": 8},
     ),
     Twin(
         twins.load_where_kept, twins.load_where_kept, (1,),
         lambda: (numbers(8), partly_written(8, 5), zeros(8), 7),
-        fault(Kind.UNDEFINED_MASK, "x_ptr", lane=(5,), element=5, count=2),
+        fault(FaultKind.UNDEFINED_MASK, "x_ptr", lane=(5,), element=5, count=2),
         {"BLOCK": 8},
         lambda: (numbers(8), partly_written(8, 5), zeros(8), 5),
     ),
     Twin(
         twins.count_where_kept, twins.count_where_kept, (1,),
         lambda: (numbers(8), partly_written(8, 5), zeros(8), 7),
-        fault(Kind.UNDEFINED_MASK, "out_ptr", lane=(5,), element=5, count=2),
+        fault(FaultKind.UNDEFINED_MASK, "out_ptr", lane=(5,), element=5, count=2),
         {"BLOCK": 8},
         lambda: (numbers(8), partly_written(8, 5), zeros(8), 5),
     ),
@@ -261,62 +261,62 @@ RACES = [
     Twin(
         twins.largest_of_rows, twins.largest_of_rows_together, (3, 2),
         lambda: (numbers(3, 32), zeros(3), 32),
-        fault(Kind.RACE_WRITE_WRITE, "out_ptr", (0, 0, 0), element=0, count=3, other=(0, 1, 0)),
+        fault(FaultKind.RACE_WRITE_WRITE, "out_ptr", (0, 0, 0), element=0, count=3, other=(0, 1, 0)),
         {"BLOCK": 16},
     ),
     Twin(
         twins.largest_of_rows, twins.largest_of_rows, (3, 2),
         lambda: (numbers(3, 32), zeros(3), 32),
-        fault(Kind.RACE_WRITE_WRITE, "out_ptr", (0, 0, 0), element=0, count=3, other=(0, 1, 0)),
+        fault(FaultKind.RACE_WRITE_WRITE, "out_ptr", (0, 0, 0), element=0, count=3, other=(0, 1, 0)),
         {"BLOCK": 16},
         right_grid=(3, 1),
     ),
     Twin(
         twins.shift_left, twins.shift_left, (4,), one_tensor,
-        fault(Kind.RACE_READ_WRITE, "out_ptr", (1, 0, 0), (0,), 32, count=3, other=(0, 0, 0)),
+        fault(FaultKind.RACE_READ_WRITE, "out_ptr", (1, 0, 0), (0,), 32, count=3, other=(0, 0, 0)),
         {"BLOCK": 32},
         lambda: (numbers(100), zeros(100), 100),
     ),
     Twin(
         twins.shift_left, twins.shift_left, (4,), one_tensor,
-        fault(Kind.RACE_READ_WRITE, "out_ptr", (1, 0, 0), (0,), 32, count=3, other=(0, 0, 0)),
+        fault(FaultKind.RACE_READ_WRITE, "out_ptr", (1, 0, 0), (0,), 32, count=3, other=(0, 0, 0)),
         {"BLOCK": 32},
         one_of_ones,
     ),
     Twin(
         twins.shift_left, twins.shift_left, (4,), overlapping,
-        fault(Kind.RACE_READ_WRITE, "out_ptr", (0, 0, 0), (0,), 0, count=10, other=(2, 0, 0)),
+        fault(FaultKind.RACE_READ_WRITE, "out_ptr", (0, 0, 0), (0,), 0, count=10, other=(2, 0, 0)),
         {"BLOCK": 32},
         lambda: (*neighbours(100), 100),
     ),
     Twin(
         twins.pairs, twins.pairs_within, (4,),
         lambda: (numbers(64), zeros(64), 64),
-        fault(Kind.RACE_READ_WRITE, "out_ptr", (1, 0, 0), (0,), 15, count=3, other=(0, 0, 0)),
+        fault(FaultKind.RACE_READ_WRITE, "out_ptr", (1, 0, 0), (0,), 15, count=3, other=(0, 0, 0)),
         {"BLOCK": 16},
     ),
     Twin(
         twins.last_adds_all, twins.last_adds_all_in_order, (4,),
         lambda: (numbers(64), zeros(4), integers(0), zeros(1)),
-        fault(Kind.RACE_READ_WRITE, "parts_ptr", (3, 0, 0), (0,), 0, count=3, other=(0, 0, 0)),
+        fault(FaultKind.RACE_READ_WRITE, "parts_ptr", (3, 0, 0), (0,), 0, count=3, other=(0, 0, 0)),
         {"BLOCK": 16, "PROGRAMS": 4},
     ),
     Twin(
         twins.semaphore_of_a_program, twins.last_adds_all_in_order, (4,),
         lambda: (numbers(64), zeros(4), integers(0), zeros(1)),
-        fault(Kind.RACE_READ_WRITE, "parts_ptr", (3, 0, 0), (0,), 0, count=3, other=(0, 0, 0)),
+        fault(FaultKind.RACE_READ_WRITE, "parts_ptr", (3, 0, 0), (0,), 0, count=3, other=(0, 0, 0)),
         {"BLOCK": 16, "PROGRAMS": 4},
     ),
     Twin(
         twins.locked_sum, twins.locked_sum_to_the_end, (4,),
         lambda: (numbers(64), integers(0), zeros(1)),
-        fault(Kind.RACE_WRITE_WRITE, "out_ptr", (1, 0, 0), (), 0, count=3, other=(0, 0, 0)),
+        fault(FaultKind.RACE_WRITE_WRITE, "out_ptr", (1, 0, 0), (), 0, count=3, other=(0, 0, 0)),
         {"BLOCK": 16},
     ),
     Twin(
         twins.split_product, twins.split_product_added, (2,),
         lambda: (numbers(16, 32), numbers(32, 16), zeros(16, 16), 32),
-        fault(Kind.RACE_WRITE_WRITE, "c_ptr", (0, 0, 0), (0, 0), 0, count=256, other=(1, 0, 0)),
+        fault(FaultKind.RACE_WRITE_WRITE, "c_ptr", (0, 0, 0), (0, 0), 0, count=256, other=(1, 0, 0)),
         {"B": 16},
     ),
 ]  # fmt: skip
@@ -325,39 +325,39 @@ LANES_AND_INTEGERS = [
     Twin(
         twins.scatter, twins.scatter, (1,),
         lambda: (integers(3, 1, 3, 0), numbers(4), zeros(4)),
-        fault(Kind.LANES_COLLIDE, "out_ptr", lane=(0,), element=3),
+        fault(FaultKind.LANES_COLLIDE, "out_ptr", lane=(0,), element=3),
         {"BLOCK": 4},
         lambda: (integers(3, 1, 2, 0), numbers(4), zeros(4)),
     ),
     Twin(
         twins.scatter, twins.scatter, (1,),
         lambda: (integers(3, 1, 3, 0), numbers(4), zeros(4)),
-        fault(Kind.LANES_COLLIDE, "out_ptr", lane=(0,), element=3),
+        fault(FaultKind.LANES_COLLIDE, "out_ptr", lane=(0,), element=3),
         {"BLOCK": 4},
         lambda: (integers(3, 1, 3, 0), torch.ones(4), zeros(4)),
     ),
     Twin(
         twins.row_products, twins.row_products_summed, (1,),
         lambda: (numbers(4, 8), numbers(8), zeros(4)),
-        fault(Kind.LANES_COLLIDE, "out_ptr", lane=(0, 0), element=0, count=28),
+        fault(FaultKind.LANES_COLLIDE, "out_ptr", lane=(0, 0), element=0, count=28),
         {"M": 4, "N": 8},
     ),
     Twin(
         twins.hashed, twins.hashed_wide, (1,),
         lambda: (numbers(100), zeros(64), 100),
-        fault(Kind.OVERFLOW_ADDRESS, "x_ptr", lane=(54,), element=58, count=10),
+        fault(FaultKind.OVERFLOW_ADDRESS, "x_ptr", lane=(54,), element=58, count=10),
         {"BLOCK": 64},
     ),
     Twin(
         twins.group_of, twins.group_of, (4,),
         lambda: (zeros(4, dtype=torch.int32), 4, 2),
-        fault(Kind.DIVISION_BY_ZERO),
+        fault(FaultKind.DIVISION_BY_ZERO),
         right_arguments=lambda: (zeros(4, dtype=torch.int32), 2, 4),
     ),
     Twin(
         twins.remainders, twins.remainders_or_none, (1,),
         lambda: (integers(9, 8, 7, 6), integers(2, 0, 3, 0), zeros(4, dtype=torch.int32)),
-        fault(Kind.DIVISION_BY_ZERO, lane=(1,), count=2),
+        fault(FaultKind.DIVISION_BY_ZERO, lane=(1,), count=2),
         {"BLOCK": 4},
     ),
 ]  # fmt: skip
@@ -407,7 +407,7 @@ def test_rows_that_a_mask_leaves_out_as_a_whole_do_not_count_for_the_others() ->
 def test_a_load_of_a_counter_that_others_move_on_races() -> None:
     count, out = integers(0), zeros(4, dtype=torch.int32)
     kinds = {one.kind for one in simulate(twins.ticket, (4,), count, out).faults}
-    assert Kind.RACE_READ_WRITE in kinds
+    assert FaultKind.RACE_READ_WRITE in kinds
     count.zero_()
     assert simulate(twins.ticket_given, (4,), count, out).faults == ()
     assert sorted(out.tolist()) == [0, 1, 2, 3]
@@ -422,7 +422,7 @@ def test_a_grid_that_is_too_small_leaves_a_tail_that_the_next_launch_reads() -> 
         return [*first.faults, *second.faults]
 
     (found,) = launches(100 // 32)
-    assert (found.kind, found.tensor) == (Kind.UNDEFINED_STORED, "out_ptr")
+    assert (found.kind, found.tensor) == (FaultKind.UNDEFINED_STORED, "out_ptr")
     assert (found.program, found.lane, found.element, found.count) == ((3, 0, 0), (0,), 96, 4)
     assert found.location is not None
     assert found.location.line == line_of(twins.double, "here")

@@ -206,7 +206,8 @@ def test_a_file_that_does_not_mention_the_tool_is_not_looked_at():
         ("ignore[]", "the brackets are empty; name the rules, or write 'ignore' for every rule"),
         ("ignore[ , ]", "the brackets are empty; name the rules, or write 'ignore' for every rule"),
         ("ignore[TAM101", "the bracket is not closed"),
-        ("ignore[TAC110]", "no rule has the code, name or prefix 'TAC110'; did you mean 'TAC101'?"),
+        ("ignore[TAC110]", "no installed rule has the code 'TAC110'; did you mean 'TAC101'?"),
+        ("ignore[wrong-maks]", "no rule has the code, name or prefix 'wrong-maks'; did you mean 'wrong-mask'?"),
         ("ignore: TAM101", "':' after 'ignore'; rules go in brackets, as in 'ignore[TAM101]', then the reason"),
         ("ignore(TAM101)", "'(' after 'ignore'; rules go in brackets, as in 'ignore[TAM101]', then the reason"),
         ("ignore TAM101", "rules go in brackets: 'ignore[TAM101]'; without them it would mean every rule"),
@@ -232,7 +233,7 @@ def test_a_malformed_directive_is_reported_and_suppresses_nothing(directive, fau
         ("# TritonAudt: ignore-file[TAM101]", "did you mean `# tritonaudit: ignore-file[TAM101]`?"),
     ],
 )
-def test_what_was_meant_for_us_and_is_not_read_is_told(comment, fault):
+def test_what_was_meant_for_us_and_is_not_read_is_reported(comment, fault):
     suppressions = read(f"x = 1  {comment}\n")
     (malformed,) = suppressions.malformed
     assert fault in malformed.message
@@ -248,10 +249,20 @@ def test_comments_of_other_tools_are_theirs(comment):
     assert read(f"x = 1  {comment}\n") == Suppressions()
 
 
+def test_a_rule_that_is_not_installed_is_said_to_be_so():
+    remedies = [
+        read(f"x = 1  # tritonaudit: ignore[{selector}]\n").malformed[0].remedy for selector in ("TAB190", "wrong-maks")
+    ]
+    assert remedies == [
+        "correct the code, or install the package that has the rule where tritonaudit runs",
+        "write `# tritonaudit: ignore[TAM101] reason`",
+    ]
+
+
 def test_the_known_selectors_of_a_list_stay_in_force_beside_an_unknown_one():
     text = "x = 1  # tritonaudit: ignore[TAM101, TAX999]"
     assert codes(text) == ["TAM101"]
-    assert faults(text) == ["no rule has the code, name or prefix 'TAX999'"]
+    assert faults(text) == ["no installed rule has the code 'TAX999'"]
 
 
 def test_ignore_file_inside_a_function_is_misplaced():
@@ -303,6 +314,6 @@ def test_only_a_selector_whose_every_rule_ran_can_be_unused(selectors, ran, unus
     assert bool(idle(f"x = 1  # tritonaudit: ignore{selectors}", *ran)) is unused
 
 
-def test_equal_directives_on_two_lines_are_told_apart():
+def test_equal_directives_on_two_lines_are_distinguished():
     text = "x = 1  # tritonaudit: ignore[TAM101]\ny = 1  # tritonaudit: ignore[TAM101]\n"
     assert idle(text, "TAM101", suppressing=("TAM101",)) == [(2, ("TAM101",), True)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.checkout import ROOT
-from tritonaudit.subject.find import Kind, kind_of, reference_of, subject_files, unnoticed, variants_in
+from tritonaudit.subject.find import SubjectKind, kind_of, reference_of, subject_files, unnoticed, variants_in
 
 SUBJECTS = ROOT / "fixtures" / "subjects"
 MODEL = "class Model:\n    pass\n\n\ndef get_inputs():\n    return []\n"
@@ -23,23 +23,23 @@ def write(path: Path, text: str) -> Path:
 @pytest.mark.parametrize(
     ("name", "text", "kind"),
     [
-        ("audit_ops.py", "from tritonaudit import Subject\n", Kind.SPEC),
-        ("audit_ops.py", "if True:\n    import tritonaudit\n", Kind.SPEC),
-        ("audit_ops.py", "from tritonaudit import (\n", Kind.SPEC),
+        ("audit_ops.py", "from tritonaudit import Subject\n", SubjectKind.SPEC),
+        ("audit_ops.py", "if True:\n    import tritonaudit\n", SubjectKind.SPEC),
+        ("audit_ops.py", "from tritonaudit import (\n", SubjectKind.SPEC),
         ("audit_log.py", "import logging\n", None),
         ("audit_log.py", "import tritonauditing\n", None),
         ("ops.py", "from tritonaudit import Subject\n", None),
-        ("anything.py", NEW, Kind.PAIR),
+        ("anything.py", NEW, SubjectKind.PAIR),
         ("anything.py", MODEL, None),
         ("anything.py", "class ModelNewer:\n    pass\n", None),
-        ("softmax/v1.py", "def triton_softmax(x):\n    return x\n", Kind.VARIANT),
-        ("softmax/v12_wide.py", "triton_softmax = make()\n", Kind.VARIANT),
+        ("softmax/v1.py", "def triton_softmax(x):\n    return x\n", SubjectKind.VARIANT),
+        ("softmax/v12_wide.py", "triton_softmax = make()\n", SubjectKind.VARIANT),
         ("softmax/v1.py", "def triton_softmax_2(x):\n    return x\n", None),
         ("gelu/v1.py", "def triton_softmax(x):\n    return x\n", None),
         ("softmax/variant.py", "def triton_softmax(x):\n    return x\n", None),
     ],
 )
-def test_a_kind(tmp_path: Path, name: str, text: str, kind: Kind | None) -> None:
+def test_a_kind(tmp_path: Path, name: str, text: str, kind: SubjectKind | None) -> None:
     assert kind_of(write(tmp_path / name, text)) is kind
 
 
@@ -84,7 +84,7 @@ def test_of_several_models_the_one_of_like_name_is_meant(tmp_path: Path) -> None
     assert reference_of(tmp_path / "20_gelu_new.py") == tmp_path / "20_gelu.py"
 
 
-def test_where_it_cannot_be_told_there_is_none(tmp_path: Path) -> None:
+def test_where_it_is_unknown_there_is_none(tmp_path: Path) -> None:
     pair = write(tmp_path / "new.py", NEW)
     assert reference_of(pair) is None
     write(tmp_path / "a.py", MODEL)

@@ -147,7 +147,7 @@ def test_an_error_can_be_sent_from_a_worker() -> None:
 def test_a_file_that_failed_can_be_mended_and_loaded(tmp_path: Path) -> None:
     path = write(tmp_path / "audit_x.py", HEAD + "1 / 0\n")
     refusal(path)
-    write(path, HEAD + "s = Subject(len)  # mended\n")
+    write(path, HEAD + "s = Subject(len)  # fixed\n")
     assert load_subjects(path)[0].name == "s"
 
 

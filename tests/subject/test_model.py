@@ -155,7 +155,7 @@ def by_more(size: int, shape: str) -> None:
 @pytest.mark.parametrize(
     ("function", "keywords"), [(by_case, ()), (by_size, ("size", "fill")), (by_more, ()), (dict, ())]
 )
-def test_keywords_are_told_from_a_case(function: Any, keywords: tuple[str, ...]) -> None:
+def test_keywords_are_reported_from_a_case(function: Any, keywords: tuple[str, ...]) -> None:
     assert Subject(nothing, inputs=function).input_keywords == keywords
     assert Subject(nothing, inputs=[Tensor("n")]).input_keywords == ()
 

@@ -146,9 +146,9 @@ def test_messages_of_its_own_move_nobody(tmp_path: Path, when: str) -> None:
     if when != "deed()":
         (run,) = (run for run in found.runs if run.path == hostile)
         assert run.verdict is Verdict.FAIL
-        told = [seen.text for trial in run.trials for seen in trial.sightings if seen.symptom is Symptom.CRASH]
-        assert told
-        assert all(text.startswith("its process sent what is not an answer: ") for text in told)
+        reported = [seen.text for trial in run.trials for seen in trial.sightings if seen.symptom is Symptom.CRASH]
+        assert reported
+        assert all(text.startswith("its process sent what is not an answer: ") for text in reported)
 
 
 def test_what_is_no_message_is_not_waited_for() -> None:
@@ -210,8 +210,8 @@ def test_the_auditor_and_its_files_stay_as_they_were(tmp_path: Path, when: str) 
     hostile = tmp_path / "audit_hostile.py"
     hostile.write_text(head + text + "\ntwice_subject" + tail)
     found = run_paths([hostile], Config(tmp_path), RunRequest(5.0, jobs=1, device=Where.CPU, most_cases=20))
-    told = [finding.message for finding in found.audit.findings] + [one.message for one in found.audit.problems]
-    assert any("Operation not permitted" in one for one in told), told
+    reported = [finding.message for finding in found.audit.findings] + [one.message for one in found.audit.problems]
+    assert any("Operation not permitted" in one for one in reported), reported
     assert report.read_text() == "true"
 
 
@@ -230,8 +230,8 @@ def test_the_auditor_and_its_files_stay_as_they_were(tmp_path: Path, when: str) 
 def test_a_cheat_is_refused_for_the_right_reason(cheat: str, words: str) -> None:
     run = run_of(CHEATS / f"{cheat}.py")
     assert run.verdict is Verdict.FAIL
-    told = [seen.text for trial in run.trials for seen in trial.sightings if seen.is_certain]
-    assert any(word in text for text in told for word in words.split("|")), told
+    reported = [seen.text for trial in run.trials for seen in trial.sightings if seen.is_certain]
+    assert any(word in text for text in reported for word in words.split("|")), reported
 
 
 @pytest.mark.parametrize(
@@ -299,8 +299,8 @@ def test_a_kernel_writes_to_what_it_finds_by_its_address(tmp_path: Path, program
     path = tmp_path / "audit_halves.py"
     path.write_text(BY_ADDRESS.replace("PROGRAMS", str(programs)))
     run = run_of(path)
-    told = {seen.symptom for trial in run.trials for seen in trial.sightings if seen.is_certain}
-    assert told == (set() if programs == 2 else {Symptom.TORCH_WORK})
+    reported = {seen.symptom for trial in run.trials for seen in trial.sightings if seen.is_certain}
+    assert reported == (set() if programs == 2 else {Symptom.TORCH_WORK})
 
 
 def test_what_host_code_keeps_of_tensors_without_memory_meets_no_other_call() -> None:

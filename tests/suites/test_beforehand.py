@@ -39,7 +39,7 @@ def test_the_first_subject_has_the_process_that_was_begun_beforehand(tmp_path: P
     assert called(tmp_path, comes_up=True) == [("once", True), ("again", False)]
 
 
-def test_one_that_cannot_use_the_gpu_is_told_of_where_it_is_needed(tmp_path: Path) -> None:
+def test_one_that_cannot_use_the_gpu_is_reported_of_where_it_is_needed(tmp_path: Path) -> None:
     outcome = called(tmp_path, comes_up=False)
     assert isinstance(outcome, Killed)
     assert (outcome.end, outcome.message) == (End.EXIT, "exited with code 1")

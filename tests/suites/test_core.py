@@ -15,7 +15,16 @@ from tritonaudit.subject.model import Case, Subject, Tensor
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases
 from tritonaudit.suites.core import called_cases, config_trial, configs_trial, core_trials, inapplicable
-from tritonaudit.suites.coverage import SUITES, Coverage, Missed, Verdict, core_outcome, coverage_of, verdict_of
+from tritonaudit.suites.coverage import (
+    SUITES,
+    Coverage,
+    Missed,
+    Verdict,
+    core_outcome,
+    coverage_of,
+    shown_missing,
+    verdict_of,
+)
 from tritonaudit.suites.facts import CORE, CROSS_CHECK, Symptom
 from tritonaudit.suites.gather import SubjectRun, gather
 from tritonaudit.suites.journal import CoreTrial, Ended, Planned, Record, Stopped, Trial
@@ -62,7 +71,7 @@ def test_each_of_its_cases_differs_in_one_thing_from_an_ordinary_one() -> None:
 
 
 def test_the_largest_sizes_that_are_named_are_tried_in_the_coarsest_dtype() -> None:
-    """A sum that is rounded to 16 bits as it grows loses nothing worth telling in a few rows."""
+    """A sum that is rounded to 16 bits as it grows loses nothing worth reporting in a few rows."""
     rows = replace(ROWS, sizes={"rows": [8, 1, 33], "cols": [128, 100]})
     found = called_cases(rows, axes_of(rows, (128,)), audit_cases(rows, (128,)))
     (largest,) = [one.case for one in found if one.what == "the largest sizes in bfloat16"]
@@ -88,7 +97,13 @@ def test_the_core_has_every_hardship_once_and_integrity_on_the_first_case() -> N
     found = trials(ROWS, 128)
     hardships = of("stability", found)
     assert len(hardships) == len(set(hardships)) == 17
-    assert of("integrity", found) == ["integrity"]
+    assert of("integrity", found) == ["rows=128 cols=128 float32"]
+
+
+def test_what_is_missing_of_integrity_is_named_by_its_case() -> None:
+    (trial,) = [one for one in trials(ROWS, 128) if one.suite == "integrity"]
+    text = shown_missing([Missed(trial.suite, trial.what, "its process was killed")])
+    assert text == f"integrity: {trial.trial.case}: its process was killed"
 
 
 def test_memory_is_part_of_the_core_where_it_is_watched_and_not_with_special_values() -> None:
@@ -118,7 +133,19 @@ def test_what_was_tried_misses_nothing() -> None:
     found = coverage(Planned((CALL,), ("n=64 float32", "n=7 float32")), Ended(CALL.trial, COMPARED), SPENT)
     assert found == Coverage(1, 1, (), 2, 1)
     assert found.is_complete
-    assert found.shown == "core 1 of 1, cases 1 of 2"
+    assert found.shown == "1 of 1 core trials, 1 of 2 cases"
+
+
+def test_every_case_that_was_tried_counts_once_whatever_it_was_tried_for() -> None:
+    hard = CaseOutcome(Case({"n": 64}, fill="3"), frozenset((Symptom.UNSTABLE,)))
+    entries = (
+        Planned((CALL, TIES), ("n=64 float32", "n=7 float32")),
+        Ended(CALL.trial, COMPARED),
+        Ended(TIES.trial, hard),
+    )
+    run = gather(Path("audit_it.py"), "it", Record((*entries, SPENT)))
+    assert run.coverage.shown == "2 of 2 core trials, 2 of 3 cases"
+    assert run.cases == run.coverage.called
 
 
 def test_what_was_not_tried_is_missing_for_the_reason_that_trying_ended() -> None:
@@ -162,12 +189,12 @@ def test_a_case_that_the_wrapper_refuses_is_tried_where_another_was_judged() -> 
     refused = CaseOutcome(Case({"n": 63}), frozenset(), is_refused=True)
     both = coverage(Planned((CALL, odd), ()), Ended(CALL.trial, COMPARED), Ended(odd.trial, refused), SPENT)
     assert both.is_complete
-    assert both.shown == "core 2 of 2, 1 refused by the wrapper, cases 0 of 0"
+    assert both.shown == "2 of 2 core trials, 1 refused by the wrapper, 2 of 2 cases"
     alone = coverage(Planned((odd,), ()), Ended(odd.trial, refused), SPENT)
     assert not alone.is_complete
 
 
-def test_hardships_that_the_wrapper_refuses_one_and_all_are_told() -> None:
+def test_hardships_that_the_wrapper_refuses_one_and_all_are_reported() -> None:
     refused = CaseOutcome(Case({"n": 64}, fill="3"), frozenset(), is_refused=True)
     found = coverage(Planned((CALL, TIES), ()), Ended(CALL.trial, COMPARED), Ended(TIES.trial, refused), SPENT)
     assert (found.missing, found.refused, found.tried) == ((), 1, 2)
@@ -200,7 +227,7 @@ def test_hardships_do_not_apply_where_no_tensor_holds_their_numbers() -> None:
     planned = Planned((CALL,), (), inapplicable=inapplicable(integers))
     found = coverage_of([(Record((planned, Ended(CALL.trial, COMPARED), SPENT)), [Suite.STABILITY])], "interrupted")
     assert found.is_complete
-    assert found.shown == "core 1 of 1, stability does not apply, cases 0 of 0"
+    assert found.shown == "1 of 1 core trials, stability does not apply, 0 of 0 cases"
     assert core_outcome("it", outcomes(Status.PASS), found).reason == f"stability does not apply: {why}"
 
 
@@ -270,7 +297,7 @@ def test_a_second_opinion_makes_no_verdict() -> None:
 
 def test_what_is_missing_is_an_outcome_of_its_own() -> None:
     assert core_outcome("it", outcomes(Status.PASS), SHORT) == Outcome(
-        CORE, "it", Status.INCOMPLETE, "core 1 of 2, cases 0 of 0", "memory: n=63: the time was spent"
+        CORE, "it", Status.INCOMPLETE, "1 of 2 core trials, 0 of 0 cases", "memory: n=63: the time was spent"
     )
     assert core_outcome("it", outcomes(Status.PASS), Coverage(2, 2)).status is Status.PASS
 
@@ -305,6 +332,7 @@ def get_inputs():
     return [torch.randn(ROWS, 4096)]
 """
 KERNELS = ROOT / "fixtures" / "kernels" / "softmax"
+MOST_CASES = 80  # the core and some cases beyond it
 GIVEN = ROOT / "tests" / "suites" / "subjects" / "given"
 
 
@@ -313,7 +341,8 @@ def run_of(path: Path, seconds: float) -> SubjectRun:
     pytest.importorskip("triton")
     from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
-    (run,) = run_paths([path], Config(path.parent), RunRequest(seconds, 1, device=Where.CPU)).runs
+    request = RunRequest(seconds, 1, device=Where.CPU, most_cases=MOST_CASES)
+    (run,) = run_paths([path], Config(path.parent), request).runs
     return run
 
 

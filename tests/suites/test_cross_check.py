@@ -58,7 +58,7 @@ def joined_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def telling_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+def revealing_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     lanes = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + lanes, mask=lanes < n)
     tl.store(out_ptr + lanes, x * STEP, mask=lanes < n)
@@ -122,7 +122,7 @@ SUBJECTS = {
     "joined": "lambda x: launched(joined_kernel, x), "
     "reference=lambda x: torch.where((x > 0) & (x < 1), x, 0.0), dtypes=['float32']",
     "brain": twice("launched(double_kernel, x)", "bfloat16"),
-    "telling": twice("launched(telling_kernel, x)"),
+    "revealing": twice("launched(revealing_kernel, x)"),
     "faulty": twice("launched(unmasked_kernel, x)"),
     "refusing": twice("double_unless(refuse, x)"),
     "sleeping": twice("double_unless(lambda: time.sleep(600), x)"),
@@ -174,8 +174,8 @@ def test_where_the_interpreter_is_known_to_be_wrong_it_is_inconclusive(
     assert not runs(all_audited)[name].kernels
 
 
-def test_a_difference_is_told_with_its_case_its_element_and_both_values(all_audited: FullAudit) -> None:
-    found = opinion(all_audited, "telling")
+def test_a_difference_is_reported_with_its_case_its_element_and_both_values(all_audited: FullAudit) -> None:
+    found = opinion(all_audited, "revealing")
     assert (found.status, found.case) == (Status.INCONCLUSIVE, "5 cases")
     case, _, difference = found.reason.partition(": ")
     assert case == "float32"
@@ -201,16 +201,16 @@ def test_what_the_interpreter_cannot_do_is_not_run(name: str, reason: str, all_a
 
 
 def test_nothing_else_depends_on_what_it_says(tmp_path: Path, all_audited: FullAudit) -> None:
-    alone = audited(tmp_path, "telling", cross_checks=False)
-    assert told(all_audited, "telling") == told(alone, "telling")
+    alone = audited(tmp_path, "revealing", cross_checks=False)
+    assert reported(all_audited, "revealing") == reported(alone, "revealing")
     assert not alone.audit.findings
     assert {finding.kernel for finding in all_audited.audit.findings} == {"unmasked_kernel"}
     assert verdicts(all_audited) == verdicts(alone)
     assert CROSS_CHECK not in report(alone, "markdown")
 
 
-def told(audit: FullAudit, name: str) -> Any:
-    """What is told of a subject without the second opinion."""
+def reported(audit: FullAudit, name: str) -> Any:
+    """What is reported of a subject without the second opinion."""
     run = runs(audit)[name]
     rest = [(one.check, one.status, one.case, one.reason) for one in run.outcomes if one.check != CROSS_CHECK]
     return rest, run.kernels, run.left_out, run.cases
@@ -219,7 +219,7 @@ def told(audit: FullAudit, name: str) -> Any:
 def verdicts(audit: FullAudit) -> list[Verdict]:
     """What each category came to for the kernel on which the two differ."""
     known = evidence(audit.audit, audit.sections, About("", audit.stages))
-    (kernel,) = (kernel for kernel in known.kernels if kernel.name == "telling_kernel")
+    (kernel,) = (kernel for kernel in known.kernels if kernel.name == "revealing_kernel")
     return [verdict_of_kernel(category, kernel, known) for category in CATEGORIES]
 
 

@@ -63,7 +63,7 @@ def test_nan_among_floats_of_8_bits_is_compared(capsys: pytest.CaptureFixture[st
         ("wrong_negative", "float8_e5m2fnuz", "wrong result: "),
     ],
 )
-def test_what_is_wrong_is_told(subject: str, dtype: str, what: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_wrong_is_reported(subject: str, dtype: str, what: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert any(line.startswith(what) for line in tried(capsys, subject, dtype))
 
 

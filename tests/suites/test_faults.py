@@ -22,7 +22,7 @@ CRASHES = {
 }
 LEAVES = "leaves_at_once"
 """It tells nobody where it does."""
-NOT_TOLD = {
+NOT_REPORTED = {
     "kills_itself": "killed by signal 9 (SIGKILL)",
     "closes_everything": "killed by signal 13 (SIGPIPE)",
     "traces": "what the subject has set up raised ZeroDivisionError",
@@ -42,7 +42,7 @@ def audited(folder: Path, *deeds: str, seconds: float = 200, most_cases: int | N
     return {run.path.stem.removeprefix("audit_"): run for run in found.runs}
 
 
-def told(run: Any) -> Any:
+def reported(run: Any) -> Any:
     return [(one.check, one.status, one.case, one.reason) for one in run.outcomes], run.left_out, run.cases
 
 
@@ -54,17 +54,17 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return audited(tmp_path_factory.mktemp("together") / "project", *CRASHES, LEAVES, *NOT_TOLD, *HARMLESS)
+    return audited(tmp_path_factory.mktemp("together") / "project", *CRASHES, LEAVES, *NOT_REPORTED, *HARMLESS)
 
 
 @pytest.mark.parametrize("name", ["right", "wrong"])
 def test_the_verdicts_on_others_are_what_they_were(name: str, alone: dict[str, Any], together: dict[str, Any]) -> None:
-    assert told(together[name]) == told(alone[name])
+    assert reported(together[name]) == reported(alone[name])
     assert any(one.reason and one.status.value == "fail" for one in together["wrong"].outcomes)
 
 
 @pytest.mark.parametrize("deed", CRASHES)
-def test_a_crash_is_told_with_its_line(deed: str, together: dict[str, Any]) -> None:
+def test_a_crash_is_reported_with_its_line(deed: str, together: dict[str, Any]) -> None:
     (kernel,) = [kernel for kernel in together[deed].kernels if "audit_" in kernel.path]
     (seen,) = kernel.seen
     assert seen.symptom.value == "crash"
@@ -73,16 +73,16 @@ def test_a_crash_is_told_with_its_line(deed: str, together: dict[str, Any]) -> N
     assert line.startswith("    "), "it is the line of the deed, or of the call that leads there"
 
 
-def test_a_process_that_is_left_is_told_at_the_last_kernel(together: dict[str, Any]) -> None:
+def test_a_process_that_is_left_is_reported_at_the_last_kernel(together: dict[str, Any]) -> None:
     (kernel,) = together[LEAVES].kernels
     assert kernel.name == "double_kernel"
     assert [seen.text for seen in kernel.seen] == ["its process exited with code 0"]
 
 
-@pytest.mark.parametrize("deed", NOT_TOLD)
+@pytest.mark.parametrize("deed", NOT_REPORTED)
 def test_what_comes_from_elsewhere_leaves_the_case_unknown(deed: str, together: dict[str, Any]) -> None:
     reasons = [reason for trial in together[deed].trials for _, reason in trial.unchecked]
-    assert any(NOT_TOLD[deed] in reason for reason in reasons)
+    assert any(NOT_REPORTED[deed] in reason for reason in reasons)
 
 
 @pytest.mark.parametrize("deed", HARMLESS)
@@ -99,7 +99,7 @@ def test_a_subject_that_sleeps_takes_little_more_than_its_time(tmp_path: Path) -
     found = run_paths([tmp_path], Config(tmp_path), RunRequest(2, device=Where.CPU))
     assert time.monotonic() - began < 60
     (run,) = found.runs
-    told = [one for trial in run.trials for one in trial.sightings]
-    assert {one.symptom.value for one in told} <= {"hang"}
+    reported = [one for trial in run.trials for one in trial.sightings]
+    assert {one.symptom.value for one in reported} <= {"hang"}
     reasons = {reason for trial in run.trials for _, reason in trial.unchecked}
-    assert "it does not end within 5 s" in reasons | {one.text.partition(",")[0] for one in told}
+    assert "it does not end within 5 s" in reasons | {one.text.partition(",")[0] for one in reported}

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tritonaudit.config import Config
+from tritonaudit.finding import Status
 from tritonaudit.progress import SILENT
 from tritonaudit.suites import stage
 from tritonaudit.suites.stage import NoGpu, RunRequest, Where
@@ -63,7 +65,7 @@ def test_they_are_found_again_where_torch_cannot_use_the_gpu(monkeypatch: pytest
     assert found(monkeypatch, lambda: "") == ("", [(Path("pair.py"), "on the engine")], [])
 
 
-def test_a_gpu_that_is_asked_for_and_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_is_asked_for_and_not_there_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def gpu() -> str:
         raise NoGpu("torch finds no GPU")
 
@@ -78,3 +80,19 @@ def test_a_file_that_uses_no_gpu_as_it_is_run_needs_none(on_gpu: bool, tmp_path:
     path = tmp_path / "plus_one.py"
     path.write_text(PAIR, encoding="utf-8")
     assert subjects_of([path], 1, on_gpu, SILENT) == ([(path, "plus_one")], [])
+
+
+@pytest.mark.parametrize(
+    ("beside", "hint"), [(False, "`tritonaudit init` writes one"), (True, "audit_add.py does")], ids=["none", "beside"]
+)
+def test_a_file_without_a_subject_is_not_run_and_it_is_said_where_one_is(
+    beside: bool, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("triton")
+    monkeypatch.chdir(tmp_path)
+    Path("add.py").write_text("import triton\n")
+    if beside:
+        Path("audit_add.py").write_text("from tritonaudit import Subject\n")
+    audit = stage.run_paths([Path("add.py")], Config(tmp_path), RunRequest(1, 1, device=Where.CPU)).audit
+    (outcome,) = audit.outcomes
+    assert (outcome.status, outcome.reason) == (Status.NOT_RUN, f"none of the files holds a subject; {hint}")

@@ -37,7 +37,7 @@ def test_a_case_that_is_tried_again_counts_once() -> None:
     assert (race.case, run.cases) == ("1 case", 1)
 
 
-def test_what_a_trial_saw_is_told_though_the_rest_is_missing() -> None:
+def test_what_a_trial_saw_is_reported_though_the_rest_is_missing() -> None:
     crash = Sighting(Symptom.CRASH, KernelRef("kernels.py", "kernel", 1), None, "the GPU ends it")
     seen = Ended(Trial("integrity", CASE.label), CaseOutcome(CASE, frozenset((Symptom.CRASH,)), (crash,)), 1.0)
     assert statuses(seen, SPENT)[Symptom.CRASH.value] == (Status.FAIL, "the GPU ends it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def test_targets_are_there_to_be_followed() -> None:
 
 
 @pytest.mark.slow
-def test_a_grid_that_no_gpu_takes_is_told_of_large_tensors() -> None:
+def test_a_grid_that_no_gpu_takes_is_reported_of_large_tensors() -> None:
     pytest.importorskip("torch")
     pytest.importorskip("triton")
     from tritonaudit.suites.stage import RunRequest, Where, run_paths
@@ -169,3 +170,43 @@ def test_a_dimension_of_which_the_sizes_have_something_in_common_stays_as_it_is(
     rows = Subject(abs, inputs=[Tensor("rows", "dim")], sizes={"dim": [64, 128]})
     assert {case["dim"] for case in large_cases(rows)} == {64}
     assert why_none(rows) == ""
+
+
+CONTIGUOUS_ONLY = """
+import torch
+import triton
+import triton.language as tl
+
+from tritonaudit import Subject, Tensor
+
+
+@triton.jit
+def twice_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + at, tl.load(x_ptr + at, mask=at < n) * 2, mask=at < n)
+
+
+def twice(x):
+    if not x.is_contiguous():
+        raise ValueError("contiguous tensors only")
+    out = torch.empty_like(x)
+    twice_kernel[(triton.cdiv(x.numel(), 128),)](x, out, x.numel(), BLOCK=128)
+    return out
+
+
+subject = Subject(twice, reference=lambda x: 2 * x, inputs=[Tensor("rows", "cols")], dtypes=["float32"])
+"""
+
+
+@pytest.mark.slow
+def test_a_view_that_the_wrapper_refuses_is_said_to_be_refused(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    pytest.importorskip("triton")
+    from tritonaudit.suites.stage import RunRequest, Where, run_paths
+
+    spec = tmp_path / "audit_twice.py"
+    spec.write_text(CONTIGUOUS_ONLY)
+    (run,) = run_paths([spec], Config(tmp_path), RunRequest(1, 1, device=Where.CPU, most_cases=1)).runs
+    (views,) = [one for one in run.outcomes if one.check.startswith("views of large tensors")]
+    assert views.status is Status.NOT_RUN
+    assert views.reason.startswith("the wrapper refuses the case: raised ValueError: contiguous tensors only")

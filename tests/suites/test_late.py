@@ -154,14 +154,14 @@ def outcome_of(end: End, message: str, log: str = "", seconds: float = 1.0) -> C
     return blamed(Path("/project/audit_softmax.py"), "softmax", record, begun, Killed(end, message, log), seconds)
 
 
-def test_a_crash_is_told_at_the_users_line() -> None:
+def test_a_crash_is_reported_at_the_users_line() -> None:
     log = TRACE.format(library=Path(subprocess.__file__).parent, ours=ROOT)
     (sighting,) = outcome_of(End.CRASH, "killed by signal 11 (SIGSEGV)", log).sightings
     assert (sighting.symptom, sighting.place) == (Symptom.CRASH, ("/project/wrapper.py", 12, 1))
     assert sighting.text == "its process killed by signal 11 (SIGSEGV) (assertion failed: x > 0)"
 
 
-def test_a_crash_without_a_trace_is_told_at_the_last_kernel() -> None:
+def test_a_crash_without_a_trace_is_reported_at_the_last_kernel() -> None:
     (sighting,) = outcome_of(End.EXIT, "exited with code 0").sightings
     assert (sighting.kernel, sighting.place, sighting.text) == (KERNEL, None, "its process exited with code 0")
 

@@ -1,4 +1,4 @@
-"""Launches that a GPU does not survive are told, what is judged is called apart, and the rest goes on. Needs a GPU."""
+"""Launches that a GPU does not survive are reported, and the rest goes on. Needs a GPU."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ def found(audited: RunAudit, kernel: str) -> list[tuple[str, str]]:
     return [(one.code, one.message) for one in audited.audit.findings if one.kernel == kernel]
 
 
-def test_an_illegal_access_is_told_of_its_kernel(audited: RunAudit) -> None:
+def test_an_illegal_access_is_reported_of_its_kernel(audited: RunAudit) -> None:
     assert any(code == "TAC407" and "illegal memory access" in text for code, text in found(audited, "wild_kernel"))
 
 
-def test_a_launch_that_does_not_end_is_told_of_its_kernel(audited: RunAudit) -> None:
+def test_a_launch_that_does_not_end_is_reported_of_its_kernel(audited: RunAudit) -> None:
     assert any(code == "TAC407" and "does not end" in text for code, text in found(audited, "spinning_kernel"))
 
 

@@ -192,7 +192,7 @@ def by_a_launch(x: torch.Tensor, observed: Observed) -> object:
         pytest.param(by_a_launch, 0, id="written by a launch"),
     ],
 )
-def test_what_nobody_has_written_and_the_host_is_told(function: Callable[..., object], times: int) -> None:
+def test_what_nobody_has_written_and_the_host_is_reported(function: Callable[..., object], times: int) -> None:
     x, observed = torch.arange(64.0), Observed()
     with (provenance := Provenance(observed, [x], is_watched=True)):
         function(x, observed)

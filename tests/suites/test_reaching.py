@@ -26,7 +26,7 @@ def test_what_comes_after_a_launch_counts_if_it_gets_into_the_results() -> None:
     assert counted(LAUNCH, operator(RESULT, SCRATCH)) == 0
 
 
-def test_what_the_host_is_told_counts_if_something_follows_that_it_could_be_in() -> None:
+def test_what_the_host_is_reported_counts_if_something_follows_that_it_could_be_in() -> None:
     assert counted(LAUNCH, operator(RESULT, SCRATCH), operator(SCRATCH)) == 0
     assert counted(operator(INPUT, SCRATCH), operator(SCRATCH), LAUNCH) == 20
     assert counted(LAUNCH, operator(INPUT, SCRATCH), operator(SCRATCH), operator(INPUT, RESULT)) == 30

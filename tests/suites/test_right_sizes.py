@@ -63,7 +63,7 @@ def call_of(case: Case, *, is_wrong: bool) -> CaseOutcome:
     return CaseOutcome(case, frozenset((Symptom.WRONG_RESULT,)), seen)
 
 
-def told(of: Subject, wrong: Case, right: list[Case]) -> Sighting:
+def reported(of: Subject, wrong: Case, right: list[Case]) -> Sighting:
     too = GivenToo(of)
 
     def work(case: Case) -> CaseOutcome:
@@ -83,12 +83,12 @@ RIGHT = [Case(), sizes(36, 99), sizes(515, 100), sizes(37, 515), sizes(1, 100), 
 
 
 def test_a_wrong_result_in_the_midst_of_right_ones_is_certain() -> None:
-    found = told(subject(37, 100), sizes(20, 70), RIGHT)
+    found = reported(subject(37, 100), sizes(20, 70), RIGHT)
     assert (found.is_certain, found.text) == (True, f"wrong, {BETWEEN}")
 
 
 def test_one_beyond_them_is_not() -> None:
-    found = told(subject(37, 100), sizes(600, 70), RIGHT)
+    found = reported(subject(37, 100), sizes(600, 70), RIGHT)
     assert (found.is_certain, found.text) == (False, f"wrong, {ELSEWHERE}")
 
 
@@ -96,4 +96,4 @@ def test_results_that_are_right_with_zeros_or_in_another_dtype_say_nothing() -> 
     zeros = [Case(case.sizes, fill="zeros") for case in RIGHT]
     halves = [Case(case.sizes, "float16") for case in RIGHT]
     for right in (zeros, halves):
-        assert not told(subject(37, 100), sizes(20, 70), right).is_certain
+        assert not reported(subject(37, 100), sizes(20, 70), right).is_certain

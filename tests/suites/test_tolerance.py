@@ -374,7 +374,7 @@ def test_scalars_and_empty_results() -> None:
     assert judge(empty, empty.double(), empty, []).status is Status.PASS
 
 
-def test_strict_and_loose_are_told_and_decide_nothing() -> None:
+def test_strict_and_loose_are_reported_and_decide_nothing() -> None:
     precise = 1 + numbers(100).abs()
     half = judge(precise.half(), *alone(precise))
     assert (half.strict, half.loose, half.status) == (False, True, Status.PASS)

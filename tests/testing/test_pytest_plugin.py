@@ -68,9 +68,9 @@ class Session:
     @property
     def outcomes(self) -> dict[str, str]:
         """What `-rA` says of each test; of skipped ones, which it gathers, `-v` does."""
-        told = re.findall(r"^(?:\[gw\d\] \[ *\d+%\] )?(PASSED|FAILED) (\S+)", self.out, re.M)
+        reported = re.findall(r"^(?:\[gw\d\] \[ *\d+%\] )?(PASSED|FAILED) (\S+)", self.out, re.M)
         skipped = re.findall(r"^(\S+) (SKIPPED)", self.out, re.M)
-        return {test: word for word, test in told} | dict(skipped)
+        return {test: word for word, test in reported} | dict(skipped)
 
 
 def session(project: Path, *options: str, variables: Mapping[str, str] | None = None) -> Session:

@@ -12,9 +12,11 @@ from tests.history.entries import finding
 from tritonaudit.config import Config
 from tritonaudit.finding import Audit, Finding, Problem, Severity, Status
 from tritonaudit.measure.stage import MeasureAudit
+from tritonaudit.report.evidence import suite_of
+from tritonaudit.report.parts import suite_of_finding
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.stage import RunAudit
-from tritonaudit.testing.suite import Suite, Verdict, suite_of, suite_of_finding, verdict_of_measuring, verdict_of_run
+from tritonaudit.testing.suite import Suite, Verdict, verdict_of_measuring, verdict_of_run
 
 CONFIG = Config(Path())
 PASSED = Verdict(False)
@@ -51,7 +53,7 @@ def test_a_finding_fails_its_suite_alone(symptom: Symptom, code: str, suite: Sui
     assert [one for one in OF_RUN if verdict(one, coded(code)).failed] == [suite]
 
 
-def test_a_finding_below_the_level_fails_nothing_and_is_told() -> None:
+def test_a_finding_below_the_level_fails_nothing_and_is_reported() -> None:
     warning = coded("TAC401", Severity.WARNING)
     assert verdict(Suite.CORRECTNESS, warning) == Verdict(False, (warning,))
 

@@ -1,4 +1,4 @@
-"""docs/rules.md is what the script makes of the rules; `pytest --update-expected` writes it anew."""
+"""docs/rules.md is what the script makes of the rules; `pytest --update-expected` rewrites it."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tritonaudit.api.problems import Kind, Problem
+from tritonaudit.api.problems import Problem, ProblemKind
 from tritonaudit.api.table import Table
 from tritonaudit.target import Version
 
@@ -110,9 +110,9 @@ _GONE_KEYWORDS: Mapping[tuple[str, str], str] = {
 
 def advice(table: Table, problem: Problem, versions: tuple[Version, ...]) -> Advice | None:
     """What to write instead, in all of `versions`; None where nothing is known."""
-    if problem.kind in (Kind.TOO_MANY, Kind.MISSING):
+    if problem.kind in (ProblemKind.TOO_MANY, ProblemKind.MISSING):
         return _of_signature(problem)
-    if problem.kind is Kind.BY_PATH:
+    if problem.kind is ProblemKind.BY_PATH:
         last = problem.name.dotted.rpartition(".")[2]
         return _from_library(last)
     if problem.parameter is not None:
@@ -141,9 +141,9 @@ def _of_parameter(problem: Problem, parameter: str, versions: tuple[Version, ...
     close = difflib.get_close_matches(parameter, sorted(taken), 1, 0.7)
     if close:
         return Advice(f"did you mean `{close[0]}`?", close[0])
-    if problem.kind is Kind.NOT_YET:
+    if problem.kind is ProblemKind.NOT_YET:
         return Advice("leave it out, or pass it only where the release takes it")
-    return Advice("leave it out") if problem.kind is Kind.DEPRECATED else _of_signature(problem)
+    return Advice("leave it out") if problem.kind is ProblemKind.DEPRECATED else _of_signature(problem)
 
 
 def _parameters(problem: Problem, versions: tuple[Version, ...]) -> set[str]:
@@ -161,7 +161,7 @@ def _of_name(table: Table, problem: Problem, versions: tuple[Version, ...]) -> A
     scope, _, name = dotted.rpartition(".")
     if dotted in _GONE:
         return Advice(_GONE[dotted], in_library=dotted == f"{_LANGUAGE}.libdevice")
-    if problem.kind is Kind.NOT_YET:
+    if problem.kind is ProblemKind.NOT_YET:
         return Advice("use it only where `hasattr` finds it, or ask for a release that has it")
     if scope == _LANGUAGE:
         if name in _DTYPES:

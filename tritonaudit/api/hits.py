@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator
 
 from tritonaudit.api.advice import Advice, advice
 from tritonaudit.api.facts import ApiFacts, Misuse
-from tritonaudit.api.problems import Kind, Problem
+from tritonaudit.api.problems import Problem, ProblemKind
 from tritonaudit.api.table import table
 from tritonaudit.api.wording import sentence
 from tritonaudit.finding import Edit, Fix, Span
-from tritonaudit.mends.library import from_library
+from tritonaudit.fixes.library import from_library
 from tritonaudit.rule import Hit
 from tritonaudit.source.outline import span_of
 from tritonaudit.target import Version
@@ -19,7 +19,7 @@ from tritonaudit.target import Version
 _OF_BLOCK_POINTERS = ("boundary_check", "padding_option")
 
 
-def hits(file: ApiFacts, kinds: Collection[Kind]) -> Iterator[tuple[Misuse, Hit]]:
+def hits(file: ApiFacts, kinds: Collection[ProblemKind]) -> Iterator[tuple[Misuse, Hit]]:
     """The hits of these kinds, each where the name or the keyword stands."""
     misuses = [misuse for misuse in file.misuses if misuse.problem.kind in kinds]
     has_block_pointers = any(_makes_block_pointers(misuse.problem) for misuse in misuses)

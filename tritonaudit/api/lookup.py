@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 
-from tritonaudit.api.table import TENSOR, UNTOLD, Name, Table
+from tritonaudit.api.table import TENSOR, UNLISTED, Name, Table
 
 _SHORT = {
     "tl": "triton.language",
@@ -32,7 +32,7 @@ def find(table: Table, text: str) -> list[Name]:
     """The names that the text may mean; of a bare one, each different thing that some release has."""
     found: list[Name] = []
     for name in map(table.name, _candidates(text)):
-        known = any(definition is not UNTOLD for definition in name.definitions.values())
+        known = any(definition is not UNLISTED for definition in name.definitions.values())
         if known and all(name.definitions != other.definitions for other in found):
             found.append(name)
     return found

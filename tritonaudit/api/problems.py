@@ -12,7 +12,7 @@ from tritonaudit.api.uses import Use
 from tritonaudit.target import Version
 
 
-class Kind(Enum):
+class ProblemKind(Enum):
     UNKNOWN = auto()
     """No release has it."""
     NOT_YET = auto()
@@ -35,7 +35,7 @@ class Problem:
     `name` is the part of the dotted name that is wrong, `parameter` the parameter where it is one.
     """
 
-    kind: Kind
+    kind: ProblemKind
     use: Use
     name: Name
     versions: tuple[Version, ...]
@@ -45,7 +45,7 @@ class Problem:
     @property
     def documented(self) -> bool:
         """Whether only Triton's documentation says it: it does not warn of parameters that are deprecated."""
-        return self.kind is Kind.DEPRECATED and self.parameter is not None
+        return self.kind is ProblemKind.DEPRECATED and self.parameter is not None
 
 
 Versions = tuple[Version, ...]
@@ -63,9 +63,9 @@ def problems(table: Table, use: Use, versions: Versions) -> Iterator[Problem]:
         return
     deprecated = tuple(version for version in versions if name.definitions[version].state == "deprecated")
     if deprecated:
-        yield Problem(Kind.DEPRECATED, use, name, deprecated)
+        yield Problem(ProblemKind.DEPRECATED, use, name, deprecated)
     if by_path := tuple(version for version in versions if _fails_by_path(use, version)):
-        yield Problem(Kind.BY_PATH, use, name, by_path)
+        yield Problem(ProblemKind.BY_PATH, use, name, by_path)
     if use.call is not None:
         yield from _of_call(use, use.call, name, versions)
 
@@ -86,11 +86,11 @@ def _culprit(table: Table, origin: str, missing: Versions) -> Name:
     return table.name(origin)
 
 
-def _absence(name: Name, missing: Versions) -> Kind:
+def _absence(name: Name, missing: Versions) -> ProblemKind:
     having = [version for version in name.definitions if name.usable(version)]
     if not having:
-        return Kind.UNKNOWN if not name.definitions else Kind.GONE
-    return Kind.GONE if missing[-1] > max(having) else Kind.NOT_YET
+        return ProblemKind.UNKNOWN if not name.definitions else ProblemKind.GONE
+    return ProblemKind.GONE if missing[-1] > max(having) else ProblemKind.NOT_YET
 
 
 def _of_call(use: Use, call: ast.Call, name: Name, versions: Versions) -> Iterator[Problem]:
@@ -118,14 +118,14 @@ def _of_keyword(use: Use, name: Name, keyword: str, known: Signatures, every: Si
     bad = tuple(version for version, parameters in known.items() if not _takes(parameters, keyword))
     if bad:
         having = [version for version, parameters in every.items() if _takes(parameters, keyword)]
-        kind = Kind.UNKNOWN if not having else Kind.GONE if bad[-1] > max(having) else Kind.NOT_YET
+        kind = ProblemKind.UNKNOWN if not having else ProblemKind.GONE if bad[-1] > max(having) else ProblemKind.NOT_YET
         yield Problem(kind, use, name, bad, keyword)
         return
     deprecated = tuple(
         version for version, parameters in known.items() if any(p.name == keyword and p.deprecated for p in parameters)
     )
     if deprecated:
-        yield Problem(Kind.DEPRECATED, use, name, deprecated, keyword)
+        yield Problem(ProblemKind.DEPRECATED, use, name, deprecated, keyword)
 
 
 def _takes(parameters: tuple[Parameter, ...], keyword: str) -> bool:
@@ -136,7 +136,7 @@ def _of_count(use: Use, name: Name, given: int, known: Signatures) -> Iterator[P
     limits = {version: _most(parameters) for version, parameters in known.items()}
     bad = tuple(version for version, limit in limits.items() if limit is not None and given > limit)
     if bad:
-        yield Problem(Kind.TOO_MANY, use, name, bad, limit=limits[bad[-1]] or 0)
+        yield Problem(ProblemKind.TOO_MANY, use, name, bad, limit=limits[bad[-1]] or 0)
 
 
 def _most(parameters: tuple[Parameter, ...]) -> int | None:
@@ -155,4 +155,4 @@ def _of_missing(use: Use, name: Name, call: ast.Call, known: Signatures) -> Iter
             if parameter.default is None and not parameter.star and not by_place and parameter.name not in given:
                 missing.setdefault(parameter.name, []).append(version)
     for parameter_name, versions in missing.items():
-        yield Problem(Kind.MISSING, use, name, tuple(versions), parameter_name)
+        yield Problem(ProblemKind.MISSING, use, name, tuple(versions), parameter_name)

@@ -69,7 +69,7 @@ def _parameters(text: str) -> Iterator[Parameter]:
         keyword_only = keyword_only or star == "*"
 
 
-UNTOLD = Definition("unknown")
+UNLISTED = Definition("unknown")
 """A name that the table does not list: it may be anything."""
 
 _MODULE = Definition("module")
@@ -118,19 +118,19 @@ class Table:
         return [name for name in self._names.get(scope, ()) if not name.startswith("_")]
 
     def _resolved(self, dotted: str, release: int) -> Definition | None:
-        """The definition in one release; UNTOLD where a part on the way has attributes that are not listed."""
+        """The definition in one release; UNLISTED where a part on the way has attributes that are not listed."""
         first, *parts = dotted.split(".")
         scope: str | None = first if first == "triton" else None
         found: Definition | None = _MODULE
         for part in parts:
             if scope is None:
-                return UNTOLD
+                return UNLISTED
             inner = f"{scope}.{part}"
             found = self._at(scope, part, release) if scope in self._names else self._submodule(inner, release)
             if found is None:
                 return None
             scope = self._scope(inner, found)
-        return found if first == "triton" else UNTOLD
+        return found if first == "triton" else UNLISTED
 
     def _scope(self, dotted: str, found: Definition) -> str | None:
         """Where the attributes of what was found are listed."""
@@ -141,7 +141,7 @@ class Table:
     def _submodule(self, dotted: str, release: int) -> Definition | None:
         """A name in a module whose names are not listed: known where it is a module."""
         if dotted not in self._modules:
-            return UNTOLD
+            return UNLISTED
         return _MODULE if _within(self._modules[dotted], release, 2) is not None else None
 
     def _at(self, scope: str, name: str, release: int) -> Definition | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tritonaudit.api.problems import Kind, Problem
+from tritonaudit.api.problems import Problem, ProblemKind
 from tritonaudit.api.table import Table
 from tritonaudit.target import Target, Version, written
 
@@ -12,22 +12,22 @@ from tritonaudit.target import Target, Version, written
 def sentence(table: Table, problem: Problem, target: Target) -> str:
     """The message of a finding."""
     name = spelled(problem)
-    if problem.kind is Kind.TOO_MANY:
+    if problem.kind is ProblemKind.TOO_MANY:
         given = len(problem.use.call.args) if problem.use.call else 0
         most = f"{problem.limit} positional argument{'' if problem.limit == 1 else 's'}"
         return f"`{name}` takes at most {most} and is given {given}{_asked(table, problem, target)}"
-    if problem.kind is Kind.MISSING:
+    if problem.kind is ProblemKind.MISSING:
         return f"`{name}` is called without `{problem.parameter}`, which has no default{_asked(table, problem, target)}"
-    if problem.kind is Kind.BY_PATH:
+    if problem.kind is ProblemKind.BY_PATH:
         return f"`{name}`, spelled out, does not compile{_asked(table, problem, target)}"
     if problem.parameter is not None:
         return _of_parameter(table, problem, name, target)
-    if problem.kind is Kind.UNKNOWN:
+    if problem.kind is ProblemKind.UNKNOWN:
         return f"no release of Triton has `{name}`"
     having = [version for version in problem.name.definitions if problem.name.usable(version)]
-    if problem.kind is Kind.GONE:
+    if problem.kind is ProblemKind.GONE:
         return f"`{name}` was removed in Triton {_after(table, having, problem)}{_target(target)}"
-    if problem.kind is Kind.NOT_YET:
+    if problem.kind is ProblemKind.NOT_YET:
         return (
             f"`{name}` was added in Triton {_came(having, problem)}"
             f" and is not in {_listed(table, problem)}{_target(target)}"
@@ -44,12 +44,12 @@ def spelled(problem: Problem) -> str:
 
 def _of_parameter(table: Table, problem: Problem, name: str, target: Target) -> str:
     parameter = f"`{problem.parameter}=`"
-    if problem.kind is Kind.UNKNOWN:
+    if problem.kind is ProblemKind.UNKNOWN:
         return f"`{name}` takes no {parameter} in any release of Triton"
     having = [version for version in problem.name.definitions if _takes(problem, version)]
-    if problem.kind is Kind.GONE:
+    if problem.kind is ProblemKind.GONE:
         return f"`{name}` no longer takes {parameter} since Triton {_after(table, having, problem)}{_target(target)}"
-    if problem.kind is Kind.NOT_YET:
+    if problem.kind is ProblemKind.NOT_YET:
         came = _came(having, problem)
         return f"`{name}` takes {parameter} only since Triton {came}, not in {_listed(table, problem)}{_target(target)}"
     return f"{parameter} of `{name}` has been deprecated since Triton {written(_deprecated_since(problem))}"

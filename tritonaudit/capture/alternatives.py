@@ -9,7 +9,7 @@ from typing import Any
 
 from tritonaudit.capture.evidence import Evidence, Place
 from tritonaudit.capture.infer import Inference
-from tritonaudit.capture.inferred import Argument, InferredCall, Kind
+from tritonaudit.capture.inferred import Argument, ArgumentKind, InferredCall
 from tritonaudit.capture.launch import SourceError
 from tritonaudit.host.values import Dtype
 
@@ -50,11 +50,11 @@ class _Failure:
         self.place: Place = (error.path, error.line)
         self.reach = self.uses.reach.get(self.place, set())
 
-    def of(self, names: Iterable[str], *kinds: Kind, guessed: bool | None = None) -> list[Argument]:
+    def of(self, names: Iterable[str], *kinds: ArgumentKind, guessed: bool | None = None) -> list[Argument]:
         found = (self.arguments[name] for name in names if name in self.arguments)
         return [a for a in found if a.kind in kinds and (guessed is None or a.guessed is guessed)]
 
-    def all(self, *kinds: Kind, guessed: bool | None = None) -> list[Argument]:
+    def all(self, *kinds: ArgumentKind, guessed: bool | None = None) -> list[Argument]:
         return self.of(self.arguments, *kinds, guessed=guessed)
 
 
@@ -67,7 +67,7 @@ def _changed(argument: Argument, value: Any) -> Argument:
     return replace(argument, value=value, reason=_REASON, guessed=True)
 
 
-def _of_kind(arguments: Iterable[Argument], kind: Kind, value: Any) -> _Changes:
+def _of_kind(arguments: Iterable[Argument], kind: ArgumentKind, value: Any) -> _Changes:
     return {a.name: replace(a, kind=kind, value=value, reason=_REASON, guessed=True) for a in arguments}
 
 
@@ -88,52 +88,52 @@ def _dot_operands(failure: _Failure) -> Iterator[_Changes]:
         wide, narrow = (other, one) if left in ("fp16", "bf16") else (one, other)
         dtype = _TORCH.get(left if left in ("fp16", "bf16") else right)
         if dtype is not None:
-            yield _valued(_floats(failure.of(wide - narrow, Kind.POINTER)), dtype)
+            yield _valued(_floats(failure.of(wide - narrow, ArgumentKind.POINTER)), dtype)
     for one, other in failure.uses.dots.get(failure.place, ()):
-        yield _valued(_floats(failure.of(one | other, Kind.POINTER)), "float32")
+        yield _valued(_floats(failure.of(one | other, ArgumentKind.POINTER)), "float32")
 
 
 def _variable(failure: _Failure) -> Iterator[_Changes]:
     """The pointers whose data a variable holds as single precision."""
     names = failure.uses.names.get(failure.match["name"], set())
     for guessed in (True, None):
-        pointers = failure.of(names, Kind.POINTER, guessed=guessed)
+        pointers = failure.of(names, ArgumentKind.POINTER, guessed=guessed)
         yield _valued([a for a in pointers if a.value in _HALF], "float32")
 
 
 def _line(failure: _Failure) -> Iterator[_Changes]:
-    pointers = failure.of(failure.reach, Kind.POINTER)
+    pointers = failure.of(failure.reach, ArgumentKind.POINTER)
     yield _valued([a for a in pointers if a.value in _HALF], "float32")
 
 
 def _all_single(failure: _Failure) -> Iterator[_Changes]:
     for guessed in (True, None):
-        yield _valued(_floats(failure.all(Kind.POINTER, guessed=guessed)), "float32")
+        yield _valued(_floats(failure.all(ArgumentKind.POINTER, guessed=guessed)), "float32")
 
 
 def _all_half(failure: _Failure) -> Iterator[_Changes]:
-    yield _valued(_floats(failure.all(Kind.POINTER)), "float16")
+    yield _valued(_floats(failure.all(ArgumentKind.POINTER)), "float16")
 
 
 def _all_double(failure: _Failure) -> Iterator[_Changes]:
-    yield _valued(_floats(failure.all(Kind.POINTER)), "float64")
+    yield _valued(_floats(failure.all(ArgumentKind.POINTER)), "float64")
 
 
 def _integers(failure: _Failure) -> Iterator[_Changes]:
     """All integers of one width."""
     for before, after in (("int64", "int32"), ("int8", "int32"), ("int32", "int64")):
         for names in (failure.reach, failure.arguments):
-            yield _valued([a for a in failure.of(names, Kind.POINTER) if a.value == before], after)
+            yield _valued([a for a in failure.of(names, ArgumentKind.POINTER) if a.value == before], after)
 
 
 def _as_integers(failure: _Failure) -> Iterator[_Changes]:
     """What is combined bit by bit, or indexes, is an integer."""
-    pointers = _floats(failure.of(failure.reach, Kind.POINTER, guessed=True))
+    pointers = _floats(failure.of(failure.reach, ArgumentKind.POINTER, guessed=True))
     for dtype in ("int32", "int8"):
         yield _valued(pointers, dtype)
-    scalars = failure.of(failure.reach, Kind.FLOAT)
-    yield _of_kind(scalars, Kind.INTEGER, 1)
-    constants = failure.of(failure.reach, Kind.CONSTEXPR, guessed=True)
+    scalars = failure.of(failure.reach, ArgumentKind.FLOAT)
+    yield _of_kind(scalars, ArgumentKind.INTEGER, 1)
+    constants = failure.of(failure.reach, ArgumentKind.CONSTEXPR, guessed=True)
     yield _valued([a for a in constants if isinstance(a.value, Dtype) and "float" in a.value.name], Dtype("int32"))
 
 
@@ -141,7 +141,7 @@ def _small_integers(failure: _Failure) -> Iterator[_Changes]:
     """A product that is summed into integers is one of small integers."""
     for operands in failure.uses.dots.values():
         for left, right in operands:
-            yield _valued(_floats(failure.of(left | right, Kind.POINTER)), "int8")
+            yield _valued(_floats(failure.of(left | right, ArgumentKind.POINTER)), "int8")
 
 
 # -- kinds ---------------------------------------------------------------------------------------------------------
@@ -150,27 +150,27 @@ def _small_integers(failure: _Failure) -> Iterator[_Changes]:
 def _as_pointers(failure: _Failure) -> Iterator[_Changes]:
     """A number that is used as an address is one."""
     for names in (failure.uses.names.get(failure.match.groupdict().get("name", ""), set()), failure.reach):
-        numbers = failure.of(names, Kind.INTEGER, Kind.NONE)
+        numbers = failure.of(names, ArgumentKind.INTEGER, ArgumentKind.NONE)
         named = [a for a in numbers if "ptr" in a.name.lower()]
-        yield _of_kind(named or numbers, Kind.POINTER, failure.inference.dtype)
+        yield _of_kind(named or numbers, ArgumentKind.POINTER, failure.inference.dtype)
 
 
 def _as_numbers(failure: _Failure) -> Iterator[_Changes]:
     """An address that is used as a number is one: of those that come into the line the least certain."""
-    pointers = failure.of(failure.reach, Kind.POINTER)
+    pointers = failure.of(failure.reach, ArgumentKind.POINTER)
     pointers.sort(key=lambda a: failure.uses.parameters[a.name][Evidence.POINTER])
     for pointer in pointers:
         use = failure.uses.parameters[pointer.name]
         if Evidence.POINTER not in use or use[Evidence.POINTER] <= use[Evidence.INTEGER] + use[Evidence.FLOAT]:
-            yield _of_kind([pointer], Kind.INTEGER, 1)
-            yield _of_kind([pointer], Kind.FLOAT, 1.0)
+            yield _of_kind([pointer], ArgumentKind.INTEGER, 1)
+            yield _of_kind([pointer], ArgumentKind.FLOAT, 1.0)
 
 
 def _given(failure: _Failure) -> Iterator[_Changes]:
     """What is None is given after all."""
     for names in (failure.reach, failure.arguments):
-        missing = failure.of(names, Kind.NONE)
-        yield _of_kind(missing, Kind.POINTER, failure.inference.dtype)
+        missing = failure.of(names, ArgumentKind.NONE)
+        yield _of_kind(missing, ArgumentKind.POINTER, failure.inference.dtype)
 
 
 # -- constants -----------------------------------------------------------------------------------------------------
@@ -178,7 +178,7 @@ def _given(failure: _Failure) -> Iterator[_Changes]:
 
 def _sizes(failure: _Failure, names: Iterable[str]) -> list[Argument]:
     """The constants among these that are sizes."""
-    return [argument for argument in failure.of(names, Kind.CONSTEXPR) if _is_size(argument)]
+    return [argument for argument in failure.of(names, ArgumentKind.CONSTEXPR) if _is_size(argument)]
 
 
 def _is_size(argument: Argument) -> bool:
@@ -229,7 +229,7 @@ def _wider_sizes(failure: _Failure) -> Iterator[_Changes]:
 
 def _flags(failure: _Failure) -> Iterator[_Changes]:
     """Guessed flags the other way round, all and then each."""
-    flags = [a for a in failure.all(Kind.CONSTEXPR, guessed=True) if isinstance(a.value, bool)]
+    flags = [a for a in failure.all(ArgumentKind.CONSTEXPR, guessed=True) if isinstance(a.value, bool)]
     for value in (True, False):
         yield _valued(flags, value)
     for flag in flags:
@@ -240,7 +240,7 @@ def _flags_of_name(failure: _Failure) -> Iterator[_Changes]:
     """The same for a variable that some of the flags' values leave unset."""
     if failure.match["name"] in failure.uses.names:
         yield from _flags(failure)
-        for argument in failure.all(Kind.CONSTEXPR, guessed=True):
+        for argument in failure.all(ArgumentKind.CONSTEXPR, guessed=True):
             for constant in failure.uses.parameters[argument.name].compared:
                 yield _valued([argument], constant)
 

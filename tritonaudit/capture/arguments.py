@@ -9,7 +9,7 @@ import torch
 import triton.language as tl
 
 from tritonaudit import usual
-from tritonaudit.capture.inferred import Argument, FunctionName, InferredCall, Kind
+from tritonaudit.capture.inferred import Argument, ArgumentKind, FunctionName, InferredCall
 from tritonaudit.host.values import Dtype
 
 _NAMES = {
@@ -77,9 +77,9 @@ def _innermost(kernel: Any) -> Any:
 
 def _made(argument: Argument, function: Any) -> Any:
     value = argument.value
-    if argument.kind is Kind.POINTER:
+    if argument.kind is ArgumentKind.POINTER:
         return torch.empty((usual.SIZE, usual.SIZE), dtype=getattr(torch, value), device="meta")
-    if argument.kind is Kind.DESCRIPTOR:
+    if argument.kind is ArgumentKind.DESCRIPTOR:
         return _descriptor(*value)
     if isinstance(value, Dtype):
         return getattr(tl, _NAMES.get(value.name, value.name))

@@ -18,7 +18,7 @@ class Role(Enum):
 
 
 def role_of(decorator: ast.expr, module: Module) -> Role:
-    """What a decorator is, told by where its name comes from and, for a project's own, by what it is given."""
+    """What a decorator is, known by where its name comes from and, for a project's own, by what it is given."""
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     dotted = dotted_name(called)
     if dotted is None:

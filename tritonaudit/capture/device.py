@@ -19,29 +19,29 @@ class Device:
 
 
 @dataclass
-class _Told:
+class _Reported:
     multiprocessors: int | None = None
     asked: bool = False
 
 
-_told = _Told()
+_reported = _Reported()
 
 
 def tell_of(multiprocessors: int | None) -> None:
-    """From now on have this process's host code be told of so many multiprocessors; None for what the device has."""
-    global _told
-    _told = _Told(multiprocessors)
+    """From now on show this process's host code so many multiprocessors; None for what the device has."""
+    global _reported
+    _reported = _Reported(multiprocessors)
 
 
 def has_asked() -> bool:
     """Whether host code has asked since how many there are."""
-    return _told.asked
+    return _reported.asked
 
 
-def multiprocessors_told(device: Device) -> int:
+def multiprocessors_reported(device: Device) -> int:
     """The answer to host code that asks how many the device has."""
-    _told.asked = True
-    return device.multiprocessors if _told.multiprocessors is None else _told.multiprocessors
+    _reported.asked = True
+    return device.multiprocessors if _reported.multiprocessors is None else _reported.multiprocessors
 
 
 _GIB = 1 << 30

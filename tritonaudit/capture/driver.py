@@ -10,7 +10,7 @@ import torch
 from triton.backends.compiler import GPUTarget
 from triton.runtime.driver import driver
 
-from tritonaudit.capture.device import Device, multiprocessors_told
+from tritonaudit.capture.device import Device, multiprocessors_reported
 
 
 class StandInDriver:
@@ -106,10 +106,10 @@ class _Figures(dict[str, Any]):
         self._device = device
 
     def __getitem__(self, name: str) -> Any:
-        return multiprocessors_told(self._device) if name == _MULTIPROCESSORS else super().__getitem__(name)
+        return multiprocessors_reported(self._device) if name == _MULTIPROCESSORS else super().__getitem__(name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        return multiprocessors_told(self._device) if name == _MULTIPROCESSORS else super().get(name, default)
+        return multiprocessors_reported(self._device) if name == _MULTIPROCESSORS else super().get(name, default)
 
 
 class _NoLauncher:

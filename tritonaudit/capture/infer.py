@@ -9,7 +9,7 @@ from typing import Any
 from tritonaudit import usual
 from tritonaudit.capture.evidence import Evidence, Use, Uses
 from tritonaudit.capture.guess import constant_by_use, element_dtype
-from tritonaudit.capture.inferred import Argument, FunctionName, InferredCall, Kind
+from tritonaudit.capture.inferred import Argument, ArgumentKind, FunctionName, InferredCall
 from tritonaudit.capture.passed import UNKNOWN, DescribedBlock, Given, Launched, Passed, Pointed
 from tritonaudit.capture.uses import uses_of
 from tritonaudit.host.host import LaunchSite
@@ -89,11 +89,11 @@ class Inference:
         name = argument.name
         before, after = (one.arguments.get(name, _NOT_GIVEN).value for one in (passed, without))
         if before == after:
-            is_open = argument.kind is Kind.CONSTEXPR and argument.guessed and name in without.site.arguments
+            is_open = argument.kind is ArgumentKind.CONSTEXPR and argument.guessed and name in without.site.arguments
             return None if is_open and after is UNKNOWN else argument
-        if after is None and argument.kind in (Kind.POINTER, Kind.NONE):
-            return replace(argument, kind=Kind.NONE, value=None, reason=_LAUNCH)
-        if argument.kind is Kind.CONSTEXPR and isinstance(after, bool):
+        if after is None and argument.kind in (ArgumentKind.POINTER, ArgumentKind.NONE):
+            return replace(argument, kind=ArgumentKind.NONE, value=None, reason=_LAUNCH)
+        if argument.kind is ArgumentKind.CONSTEXPR and isinstance(after, bool):
             return replace(argument, value=after, reason=_LAUNCH)
         return None
 
@@ -134,47 +134,49 @@ class Inference:
     def _pointer(self, name: str, use: Use, given: list[tuple[Given, str]]) -> Argument:
         tensors = [(one.value, reason) for one, reason in given if isinstance(one.value, Pointed)]
         if Evidence.NONE in use and not tensors and given and all(one.value is None for one, _ in given):
-            return Argument(name, Kind.NONE, None, given[0][1])
+            return Argument(name, ArgumentKind.NONE, None, given[0][1])
         for value, reason in tensors:
             if value.dtype is not None:
-                return Argument(name, Kind.POINTER, value.dtype, reason)
+                return Argument(name, ArgumentKind.POINTER, value.dtype, reason)
         dtype, reason = element_dtype(name, use, self.dtype)
-        return Argument(name, Kind.POINTER, dtype, reason, guessed=True)
+        return Argument(name, ArgumentKind.POINTER, dtype, reason, guessed=True)
 
     def _descriptor(self, name: str, described: tuple[DescribedBlock, str] | None) -> Argument:
         """A descriptor's block is what a launch gives, or what an autotuner's hook sets later."""
         rank = self.uses.ranks.get(name, 2)
         if described is None:
-            return Argument(name, Kind.DESCRIPTOR, (self.dtype, (64,) * rank), "nothing says its block", guessed=True)
+            return Argument(
+                name, ArgumentKind.DESCRIPTOR, (self.dtype, (64,) * rank), "nothing says its block", guessed=True
+            )
         made, reason = described
         block = tuple(64 if size is None else size for size in made.block) or (64,) * rank
-        return Argument(name, Kind.DESCRIPTOR, (made.dtype or self.dtype, block), reason, guessed=True)
+        return Argument(name, ArgumentKind.DESCRIPTOR, (made.dtype or self.dtype, block), reason, guessed=True)
 
     def _scalar(self, name: str, use: Use, given: list[tuple[Given, str]]) -> Argument:
         for one, reason in given:
             value = one.value
             if isinstance(value, Pointed):
-                return Argument(name, Kind.POINTER, value.dtype or self.dtype, reason)
+                return Argument(name, ArgumentKind.POINTER, value.dtype or self.dtype, reason)
             if isinstance(value, (bool, int, float)):
                 return Argument(name, _KINDS[type(value)], value, reason)
             if value is None and Evidence.NONE in use:
-                return Argument(name, Kind.NONE, None, reason)
+                return Argument(name, ArgumentKind.NONE, None, reason)
         if use[Evidence.INTEGER] == 0 and (usual.is_float(name) or use[Evidence.FLOAT]):
-            return Argument(name, Kind.FLOAT, 1.0, "its use and name say so", guessed=True)
-        return Argument(name, Kind.INTEGER, usual.number(name), "its use and name say so", guessed=True)
+            return Argument(name, ArgumentKind.FLOAT, 1.0, "its use and name say so", guessed=True)
+        return Argument(name, ArgumentKind.INTEGER, usual.number(name), "its use and name say so", guessed=True)
 
     def _constexpr(self, name: str, use: Use, given: list[tuple[Given, str]]) -> Argument:
         for one, reason in given:
             value = one.value
             if isinstance(value, Kernel):
                 if self._project.resolve(self.function, value.function.name) is not None:
-                    return Argument(name, Kind.CONSTEXPR, FunctionName(value.function.name), reason)
+                    return Argument(name, ArgumentKind.CONSTEXPR, FunctionName(value.function.name), reason)
             elif not isinstance(value, (Pointed, DescribedBlock)):
                 if one.guessed and self._knows_better(use, value):
                     break
-                return Argument(name, Kind.CONSTEXPR, value, reason, one.guessed)
+                return Argument(name, ArgumentKind.CONSTEXPR, value, reason, one.guessed)
         value, reason = constant_by_use(name, use, self.dtype)
-        return Argument(name, Kind.CONSTEXPR, value, reason, guessed=True)
+        return Argument(name, ArgumentKind.CONSTEXPR, value, reason, guessed=True)
 
     def _knows_better(self, use: Use, value: Any) -> bool:
         """Whether the body says more than a launch that was itself completed: rounds are few, a dtype is an integer."""
@@ -184,4 +186,4 @@ class Inference:
 
 
 _NOT_GIVEN = Given(UNKNOWN)
-_KINDS = {bool: Kind.BOOLEAN, int: Kind.INTEGER, float: Kind.FLOAT}
+_KINDS = {bool: ArgumentKind.BOOLEAN, int: ArgumentKind.INTEGER, float: ArgumentKind.FLOAT}

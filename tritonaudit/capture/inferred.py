@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Any
 
 
-class Kind(Enum):
+class ArgumentKind(Enum):
     """What a parameter is given."""
 
     POINTER = "pointer"
@@ -29,7 +29,7 @@ class Argument:
     """
 
     name: str
-    kind: Kind
+    kind: ArgumentKind
     value: Any
     reason: str
     guessed: bool = False
@@ -37,11 +37,11 @@ class Argument:
     @property
     def sentence(self) -> str:
         """What is assumed of the parameter, and on what grounds."""
-        if self.kind is Kind.POINTER:
+        if self.kind is ArgumentKind.POINTER:
             return f"`{self.name}` points to {self.value}: {self.reason}"
-        if self.kind is Kind.DESCRIPTOR:
+        if self.kind is ArgumentKind.DESCRIPTOR:
             return f"`{self.name}` describes a tensor of {self.value[0]}: {self.reason}"
-        if self.kind in (Kind.INTEGER, Kind.FLOAT, Kind.BOOLEAN):
+        if self.kind in (ArgumentKind.INTEGER, ArgumentKind.FLOAT, ArgumentKind.BOOLEAN):
             return f"`{self.name}` is a {self.kind.value}: {self.reason}"
         return f"`{self.name}` is {_shown(self.value)}: {self.reason}"
 

@@ -168,7 +168,7 @@ class _Lifter:
         return self._jit[module.path]
 
     def _read_by_decorators(self, part: _Part, node: ast.FunctionDef) -> Iterator[ast.AST]:
-        """What is read by decorators of Triton's, and by what others are told that stand for one of them."""
+        """What is read by decorators of Triton's, and by others that stand for one of them."""
         for decorator in node.decorator_list:
             role = role_of(decorator, part.module)
             if role is Role.FOREIGN:

@@ -164,13 +164,13 @@ class _Runner:
         try:
             arm = node.body if self._value(node.test) else node.orelse
         except Exception:
-            self._untold(node)
+            self._undecided(node)
         else:
             for inner in arm:
                 self._tolerant(inner)
 
-    def _untold(self, node: ast.If) -> None:
-        """Of a condition that cannot be told, run the arm for the ordinary device, or the one whose imports work."""
+    def _undecided(self, node: ast.If) -> None:
+        """Of a condition that is unknown, run the arm for the ordinary device, or the one whose imports work."""
         arms = [node.body, node.orelse] if _is_usual(node.test) else [node.orelse, node.body]
         if _is_idle(arms[0]):
             arms.reverse()
@@ -251,7 +251,7 @@ def _annotations_flag() -> int:
 
 
 def _is_usual(test: ast.expr) -> bool:
-    """Whether a condition that cannot be told likely holds: it asks for a recent version, or denies a peculiarity."""
+    """Whether a condition that is unknown likely holds: it asks for a recent version, or denies a peculiarity."""
     if isinstance(test, ast.Compare) and "version" in ast.unparse(test).lower():
         return isinstance(test.ops[0], (ast.Gt, ast.GtE))
     return isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not)

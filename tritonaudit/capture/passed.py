@@ -139,7 +139,7 @@ class _Trial:
             if arg.annotation is not None
         }
         self._defaults = _defaults(node)
-        self._asked = used_as_tensors(node)
+        self._asked = used_as_tensors(node, site.entry.scope.module)
         self._saved = launched.host.saved(site.entry)
         self._chosen = dict(site.configs[0].constants) if site.configs else {}
         self._named = self._names()
@@ -287,7 +287,7 @@ class _Trial:
         return usual.ELEMENTS if "numel" in key else usual.number(name.rpartition(".")[2])
 
     def truth(self, condition: Condition) -> bool | None:
-        """Whether it holds; None where that is not told."""
+        """Whether it holds; None where that is not known."""
         decide = _DECIDE.get(condition.test.relation)
         found = None if decide is None else decide(self, condition)
         return None if found is None else found is condition.holds

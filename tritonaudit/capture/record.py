@@ -30,7 +30,7 @@ class Recorder:
     them); `front_end` says whether the program of each launch is wanted, or its specialisation alone. `refused` are
     the launches that Triton refuses before it compiles them. `gluon` are the launched kernels, by name, that are
     written in Gluon, whose front end makes no TTIR. `options` take the place of what Triton makes of the target. Of an
-    autotuner's configs the one of that number is tried where one is `chosen`; beyond the last they begin anew. Where it
+    autotuner's configs the one of that number is tried where one is `chosen`; beyond the last they start over. Where it
     `raises`, host code is told what Triton refuses, and may have another way.
     """
 
@@ -450,5 +450,5 @@ def _config_label(config: Any, among: Sequence[Any]) -> str:
     options = config.all_kwargs()
     named = [*config.kwargs, "num_warps", "num_stages"]
     others = dict.fromkeys(name for other in among for name in other.all_kwargs() if name not in named)
-    telling = [name for name in others if len({repr(other.all_kwargs().get(name)) for other in among}) > 1]
-    return " ".join(f"{name}={options[name]}" for name in (*named, *telling) if name in options)
+    distinguishing = [name for name in others if len({repr(other.all_kwargs().get(name)) for other in among}) > 1]
+    return " ".join(f"{name}={options[name]}" for name in (*named, *distinguishing) if name in options)

@@ -25,7 +25,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from tritonaudit.capture import streams
 from tritonaudit.capture.defaults import stand_in_defaults
-from tritonaudit.capture.device import Device, multiprocessors_told
+from tritonaudit.capture.device import Device, multiprocessors_reported
 from tritonaudit.capture.streams import Stream
 
 
@@ -270,7 +270,7 @@ class _Properties(SimpleNamespace):
 
     @property
     def multi_processor_count(self) -> int:
-        return multiprocessors_told(self._device)
+        return multiprocessors_reported(self._device)
 
 
 def _properties(device: Device) -> _Properties:

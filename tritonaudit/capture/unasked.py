@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tritonaudit.capture.alternatives import alternatives
 from tritonaudit.capture.infer import Inference, is_launched, launch_sites
 from tritonaudit.capture.infer_task import MOST_CONFIGS, Inferred, InferTask
-from tritonaudit.capture.inferred import Argument, InferredCall, Kind
+from tritonaudit.capture.inferred import Argument, ArgumentKind, InferredCall
 from tritonaudit.capture.launch import Launch, SourceError
 from tritonaudit.capture.lift import CannotLift, lift
 from tritonaudit.domains.analysis import is_helper
@@ -92,7 +92,7 @@ def _is_of_known_sizes(error: SourceError, inference: Inference, call: InferredC
     from tritonaudit.capture.arguments import guesses
 
     reach = inference.uses.reach.get((error.path, error.line), set())
-    constants = [argument for argument in guesses(call, kernel) if argument.kind is Kind.CONSTEXPR]
+    constants = [argument for argument in guesses(call, kernel) if argument.kind is ArgumentKind.CONSTEXPR]
     return bool(reach) and not any(one.name in reach or isinstance(one.value, bool) for one in constants)
 
 
@@ -113,13 +113,15 @@ def _without_optional(inference: Inference, call: InferredCall) -> Iterator[tupl
 def _variations(call: InferredCall) -> Iterator[tuple[str, InferredCall]]:
     for dtype in _OTHER_DTYPES:
         arguments = tuple(
-            replace(argument, value=dtype) if argument.kind is Kind.POINTER and argument.value == _DTYPE else argument
+            replace(argument, value=dtype)
+            if argument.kind is ArgumentKind.POINTER and argument.value == _DTYPE
+            else argument
             for argument in call.arguments
         )
         if arguments != call.arguments:
             yield dtype, replace(call, arguments=arguments)
     ones = tuple(
-        replace(argument, value=1) if argument.kind is Kind.INTEGER else argument for argument in call.arguments
+        replace(argument, value=1) if argument.kind is ArgumentKind.INTEGER else argument for argument in call.arguments
     )
     if ones != call.arguments:
         yield "integers of 1", replace(call, arguments=ones)
@@ -140,7 +142,7 @@ def _smaller(kernel: Any, call: InferredCall, task: InferTask, found: Inferred) 
 
 
 def _is_guessed_size(argument: Argument) -> bool:
-    return argument.kind is Kind.CONSTEXPR and argument.guessed and type(argument.value) is int
+    return argument.kind is ArgumentKind.CONSTEXPR and argument.guessed and type(argument.value) is int
 
 
 def _largest_block(launches: Iterable[Launch]) -> int:

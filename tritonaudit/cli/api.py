@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from tritonaudit.api.listing import lines_of
 from tritonaudit.api.lookup import find, similar
 from tritonaudit.api.table import table
-from tritonaudit.api.telling import lines_of
 from tritonaudit.cli import terminal
 from tritonaudit.target import Target, TargetError
 
@@ -17,8 +17,8 @@ from tritonaudit.target import Target, TargetError
 def command(name: str, target: str | None) -> int:
     """Say which releases of Triton have a name, with which parameters.
 
-    NAME is written as in a kernel: tl.load, libdevice.tanh, triton.Config, or load alone. The exit code is 1 where the
-    releases do not all have it.
+    NAME is written as in a kernel: tl.load, libdevice.tanh, triton.Config, or load alone. The exit code is 1 if some
+    of the releases do not have it.
     """
     known = table()
     try:

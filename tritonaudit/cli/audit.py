@@ -50,7 +50,7 @@ def parts(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> fro
     multiple=True,
     callback=parts,
     metavar="PARTS",
-    help=f"Do only these parts: {', '.join(_STAGES)}. Correctness, memory, stability and integrity go together.",
+    help=f"Do only these parts: {', '.join(_STAGES)}. Of a run, only the checks of these parts are shown.",
 )
 @budget_option("subject")
 @SEED
@@ -94,7 +94,8 @@ def command(
     the lines in --output-file.
 
     The exit code is 0 if nothing is found at the level of --fail-on, 1 if something is, 2 if something could not be
-    read or done, 3 if nothing is found and a verdict is incomplete. Ctrl-C makes it 130, and the report covers what was
+    read or done, 3 if nothing is found and a verdict is incomplete, or if --only asks for performance without a part
+    that runs kernels and there is no GPU. Ctrl-C makes it 130, and the report covers what was
     done by then.
     """
     require_compiler("audit")
@@ -127,8 +128,8 @@ def command(
         raise click.ClickException(str(error)) from error
     warn_of_config(config)
     color = not output_file and terminal.wants_color()
-    told = about(config, sources, *result.stages)
-    deliver(render(result.audit, output_format, color=color, sections=result.sections, about=told), output_file)
+    what_ran = about(config, sources, *result.stages)
+    deliver(render(result.audit, output_format, color=color, sections=result.sections, about=what_ran), output_file)
     if keep_folder is not None:
         keep(keep_folder, config, sources, result, note)
     return INTERRUPTED if result.is_interrupted else exit_code(result.audit, config, exit_zero)

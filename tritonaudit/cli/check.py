@@ -1,4 +1,4 @@
-"""`tritonaudit check`, the default command: audits the source, and mends it where it is asked to."""
+"""`tritonaudit check`, the default command: audits the source, and fixes it on request."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WATCHED = ("full", "concise")
 @click.option("--watch", is_flag=True, help="Audit again when a file changes, and show what that changed.")
 @click.option("--strict", is_flag=True, help="Exit with 2 if something was not analysed.")
 @click.option("-q", "--quiet", is_flag=True, help="Show the findings, with no summary and no warnings.")
-@click.option("--no-cache", is_flag=True, help="Read every file, whatever an earlier run found in it.")
+@click.option("--no-cache", is_flag=True, help="Read every file again, without results of earlier runs.")
 @click.option("--show-files", is_flag=True, help="Show which files would be read, and exit.")
 @click.option("--show-settings", is_flag=True, help="Show which configuration governs the first path, and exit.")
 @click.option("--statistics", is_flag=True, help="Show how often each rule found something, instead of the findings.")
@@ -97,12 +97,14 @@ def command(
     def audited(others: tuple[Path, ...]) -> Audit:
         return _Asked(others, configure(project_of(others), config_file, overrides), None, jobs, is_kept=False).audit()
 
-    known = Known(sources, config, audited, baseline, write_baseline, changed_since, changed_lines, is_told=not quiet)
+    known = Known(
+        sources, config, audited, baseline, write_baseline, changed_since, changed_lines, is_reported=not quiet
+    )
     if watch:
         from tritonaudit.cli import watching
 
         def found(config: Config) -> Audit:
-            marked = replace(known, config=config, is_told=False).applied(
+            marked = replace(known, config=config, is_reported=False).applied(
                 _Asked(sources, config, None, jobs, not no_cache).audit()
             )
             return marked if show_known else without_known(marked)
@@ -175,7 +177,7 @@ def _refuse_watching(paths: tuple[Path, ...], output_format: str, *others: objec
 
 
 def _refuse_together(
-    mends: bool,
+    fixes: bool,
     baseline: Path | None,
     write_baseline: Path | None,
     paths: tuple[Path, ...],
@@ -185,7 +187,7 @@ def _refuse_together(
     if baseline and write_baseline:
         raise click.UsageError("--write-baseline starts afresh, so it cannot be combined with --baseline")
     for option in (f"--changed-{name}" for name, revision in changed.items() if revision):
-        if mends or write_baseline:
+        if fixes or write_baseline:
             other = "--write-baseline takes all findings" if write_baseline else "fixes change lines"
             raise click.UsageError(f"{other}, so {option} cannot be combined with it")
         if _STDIN in paths:

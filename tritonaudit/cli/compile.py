@@ -104,8 +104,8 @@ def command(
     warn_of_config(config)
     section = _section(result, against, earlier)
     color = not output_file and terminal.wants_color()
-    told = about(config, sources, Stage.COMPILE)
-    deliver(render(result.audit, output_format, color=color, sections=[section], about=told), output_file)
+    what_ran = about(config, sources, Stage.COMPILE)
+    deliver(render(result.audit, output_format, color=color, sections=[section], about=what_ran), output_file)
     return exit_code(result.audit, config, exit_zero)
 
 

@@ -138,9 +138,9 @@ def _keep_inputs(output: Path, inputs: Sequence[Path]) -> None:
 
 
 def _drive(driver: Driver, lines: Lines, stop_on: str | None) -> None:
-    for told in driver.lines():
-        lines.add_text(told.line, told.path, told.verdict)
-        if told.verdict == stop_on:
+    for reported in driver.lines():
+        lines.add_text(reported.line, reported.path, reported.verdict)
+        if reported.verdict == stop_on:
             return
 
 
@@ -159,7 +159,7 @@ def _places(asked: Asked, jobs: int, ray: str | None, sources: tuple[Path, ...])
 @click.option("--output-format", type=click.Choice(["full", "html"]), default="full", show_default=True)
 @click.option("--output-file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report there.")
 def report_command(file: Path, output_format: str, output_file: Path | None) -> int:
-    """What the lines of FILE come to: verdicts, what failed, speed-ups, the slowest."""
+    """Summarise the lines of FILE: verdicts, what failed, speed-ups, the slowest."""
     from tritonaudit.farm.page import page
     from tritonaudit.farm.summary import LineError, summary_of
     from tritonaudit.farm.table import text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from tritonaudit.finding import Audit, Finding, Problem
-from tritonaudit.fixes import MOST_ROUNDS, Mended, Syntax, is_fixable, mend
+from tritonaudit.fixes.applying import MOST_ROUNDS, FixedText, Syntax, apply_fixes, is_fixable
 from tritonaudit.replacing import replace_file
 from tritonaudit.source.decode import encoding_of
 from tritonaudit.source.ignoring import with_suppressions
@@ -104,8 +104,8 @@ def change(
         found = check(text.encode(encoding), path).findings
         return found if reason is None else with_suppressions(found, text, reason)
 
-    mended = mend(text, look, unsafe=unsafe, syntax=syntax)
-    return Change(path, data, mended.text.encode(encoding), mended.fixed, tuple(_left(path, mended)))
+    result = apply_fixes(text, look, unsafe=unsafe, syntax=syntax)
+    return Change(path, data, result.text.encode(encoding), result.fixed, tuple(_left(path, result)))
 
 
 def write(changed: Sequence[Change], root: Path) -> tuple[int, tuple[Problem, ...]]:
@@ -136,11 +136,11 @@ def to_standard_output(data: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def _left(path: Path, mended: Mended) -> Iterator[Problem]:
-    for finding in mended.dropped:
+def _left(path: Path, result: FixedText) -> Iterator[Problem]:
+    for finding in result.dropped:
         reason = f"the fix of {finding.code} is left out, because the file would not parse; please report it"
         yield Problem(path.as_posix(), reason, finding.span.line, finding.span.cell)
-    if not mended.settled:
+    if not result.settled:
         yield Problem(path.as_posix(), f"there is more to fix after {MOST_ROUNDS} rounds; please report it")
 
 

@@ -66,7 +66,7 @@ def command(
     config_file: Path | None,
     jobs: int | None,
 ) -> int:
-    """Answer the checklist of a stage of porting for SUBJECT: a file with subjects, or FILE::NAME for one of them.
+    """Check whether a port has passed a stage; SUBJECT is a file with subjects, or FILE::NAME for one of them.
 
     Stage 1: compiles, matches the reference, edge cases, all shapes. Stage 2: these, coalesced, blocks of powers of 2,
     autotuned, faster than the result of stage 1. Stage 3: these, measured, compared with torch.compile, bandwidth
@@ -83,7 +83,7 @@ def command(
     require_history(keep_folder, note)
     earlier = _read(against) if against else None
     from tritonaudit.gate.gate import GateRequest, NoSuchSubject, gate
-    from tritonaudit.gate.telling import data_of, text_of
+    from tritonaudit.gate.reporting import data_of, text_of
     from tritonaudit.hardware.part_file import PartFileError
     from tritonaudit.suites.stage import NoGpu, Where
 

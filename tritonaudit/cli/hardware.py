@@ -54,7 +54,7 @@ def command(part: str | None, hardware_file: Path | None, output_format: str) ->
     PART is a name from the list, or torch's name for the GPU. A figure without a source is UNKNOWN.
     """
     from tritonaudit.cli.options import project_of
-    from tritonaudit.hardware.telling import part_data, part_text, parts_table
+    from tritonaudit.hardware.formatting import part_data, part_text, parts_table
 
     parts = parts_of(hardware_file, project_of((Path(),)))
     chosen = part_called(part, parts) if part else None

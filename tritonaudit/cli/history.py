@@ -36,12 +36,12 @@ def command(context: click.Context, folder: Path) -> int | None:
 @click.option("--all", "shows_masked", is_flag=True, help="Include masked ones.")
 @click.pass_context
 def list_command(context: click.Context, shows_masked: bool) -> int:
-    """A line for each version."""
+    """List the versions, one line each."""
     return _list(_folder(context), shows_masked)
 
 
 def _list(folder: Path, shows_masked: bool) -> int:
-    from tritonaudit.history.telling import list_text
+    from tritonaudit.history.reporting import list_text
 
     history = _read(folder)
     return _tell(history, list_text(history.every if shows_masked else history.versions))
@@ -51,9 +51,9 @@ def _list(folder: Path, shows_masked: bool) -> int:
 @click.argument("number", type=click.IntRange(min=1))
 @click.pass_context
 def show_command(context: click.Context, number: int) -> int:
-    """All figures and findings of version NUMBER."""
+    """Show all figures and findings of version NUMBER."""
     from tritonaudit.history.folder import HistoryError
-    from tritonaudit.history.telling import show_text
+    from tritonaudit.history.reporting import show_text
 
     history = _read(_folder(context))
     try:
@@ -67,14 +67,14 @@ def show_command(context: click.Context, number: int) -> int:
 @click.argument("later", type=click.IntRange(min=1))
 @click.pass_context
 def compare_command(context: click.Context, earlier: int, later: int) -> int:
-    """What got better, worse, new or gone from version EARLIER to LATER.
+    """Show what got better, worse, new or gone from version EARLIER to LATER.
 
     A time or a speed-up has moved where its 95 % intervals do not meet, the worst error where it has by more than
     10 %. Times of different devices are not compared.
     """
     from tritonaudit.history.compare import compared
     from tritonaudit.history.folder import HistoryError
-    from tritonaudit.history.telling import compared_text
+    from tritonaudit.history.reporting import compared_text
 
     history = _read(_folder(context))
     try:
@@ -88,13 +88,13 @@ def compare_command(context: click.Context, earlier: int, later: int) -> int:
 @click.argument("subject", required=False)
 @click.pass_context
 def trend_command(context: click.Context, subject: str | None) -> int:
-    """A line per figure over all versions, of SUBJECT or of every one.
+    """Show each figure over all versions, for SUBJECT or for every subject.
 
-    The exit code is 0 where every subject has reached the target in the latest version: no check of it fails, and its
+    The exit code is 0 if every subject has reached the target in the latest version: no check of it fails, and its
     size with the longest roof comes as close to it as the target asks. It is 3 where one has not.
     """
     from tritonaudit.history.folder import HistoryError
-    from tritonaudit.history.telling import trend_text
+    from tritonaudit.history.reporting import trend_text
     from tritonaudit.history.trend import trends
 
     history = _read(_folder(context))

@@ -30,7 +30,7 @@ _OPTIONS = (
     click.option("--changed-since", metavar="REV", help="Show only findings that a git revision did not have."),
     click.option("--changed-lines", metavar="REV", help="Show only findings on lines changed since a git revision."),
 )
-_MOST_TOLD = 5
+_MOST_NAMED = 5
 
 
 def known_options(command: Command) -> Command:
@@ -42,7 +42,7 @@ def known_options(command: Command) -> Command:
 
 @dataclass(frozen=True)
 class Known:
-    """What was asked for of findings that are known, and whether what is no longer found `is_told`.
+    """What was asked for of findings that are known, and whether what is no longer found `is_reported`.
 
     `audited` audits other sources as these were, with the configuration of the project that those are in.
     """
@@ -54,7 +54,7 @@ class Known:
     write_baseline: Path | None
     changed_since: str | None
     changed_lines: str | None
-    is_told: bool = True
+    is_reported: bool = True
 
     def applied(self, audit: Audit) -> Audit:
         """The audit with its findings marked, and without those that did not come with a change."""
@@ -82,7 +82,7 @@ class Known:
             raise click.ClickException(f"cannot read {file}: {error.strerror}") from error
         except (BaselineError, UnicodeDecodeError) as error:
             raise click.ClickException(f"{file}: {error}") from error
-        if self.is_told:
+        if self.is_reported:
             self._tell_gone(audit, baseline, file)
         return replace(audit, findings=baseline.marked(audit.findings, self.config.root))
 
@@ -97,11 +97,11 @@ class Known:
             if self._asked(path, entry, selection)
         ]
         if gone:
-            told = [
+            reported = [
                 f"{path} {entry.code}" + (f" ({entry.count} times)" if entry.count > 1 else "") for path, entry in gone
             ]
-            more = [f"{len(told) - _MOST_TOLD} more"] if len(told) > _MOST_TOLD else []
-            what = ", ".join([*told[:_MOST_TOLD], *more])
+            more = [f"{len(reported) - _MOST_NAMED} more"] if len(reported) > _MOST_NAMED else []
+            what = ", ".join([*reported[:_MOST_NAMED], *more])
             click.echo(f"tritonaudit: no longer found of what {file} holds: {what}", err=True)
 
     def _asked(self, path: str, entry: Entry, selection: Callable[[Config], Selection]) -> bool:

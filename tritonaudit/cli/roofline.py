@@ -51,7 +51,7 @@ def command(
     config_file: Path | None,
     jobs: int | None,
 ) -> int:
-    """Say how fast the subjects in files and folders can be at best on a GPU, which need not be there.
+    """Say how fast the subjects in files and folders can be at best on a GPU; no GPU is needed.
 
     PATHS defaults to the current folder. Of each subject and size: the operations and bytes that it takes, what
     bounds it, the shortest time that the GPU's data sheet allows, and the target, 90 % of that speed. Every figure has
@@ -89,7 +89,7 @@ def _part_here(parts: Mapping[str, Part]) -> Part:
 
 def _text(part: Part, counted: Sequence[Counted], problems: Sequence[Problem]) -> str:
     from tritonaudit.finding import sentence_of
-    from tritonaudit.hardware.telling import columns, figure_lines
+    from tritonaudit.hardware.formatting import columns, figure_lines
     from tritonaudit.shown import shown_path
 
     lines = [f"On {part.name}: {part.title}", ""]
@@ -108,7 +108,7 @@ def _text(part: Part, counted: Sequence[Counted], problems: Sequence[Problem]) -
 
 
 def _cells(one: Counted, roofline: Roofline) -> tuple[str, ...]:
-    from tritonaudit.hardware.telling import UNKNOWN, amount, duration, ratio
+    from tritonaudit.hardware.formatting import UNKNOWN, amount, duration, ratio
 
     return (
         one.size,
@@ -138,7 +138,7 @@ def _figures(roofline: Roofline) -> tuple[Figure, ...]:
 
 
 def _json(part: Part, counted: Sequence[Counted], problems: Sequence[Problem]) -> str:
-    from tritonaudit.hardware.telling import part_data, roofline_data
+    from tritonaudit.hardware.formatting import part_data, roofline_data
     from tritonaudit.shown import shown_path
 
     report: dict[str, Any] = {

@@ -54,7 +54,7 @@ def _command(_: click.Context, __: click.Parameter, value: str | None) -> tuple[
     "regenerate",
     callback=_command,
     metavar="CMD",
-    help="Have this program rewrite a variant that fails, at most three times.",
+    help="Let this program rewrite a variant that fails, at most three times.",
 )
 @click.option(
     "--regenerate-timeout",
@@ -93,7 +93,7 @@ def command(
 
     OP is the folder of an operation, or its name below kernels/; several are separated by commas or spaces. Its
     variants are the files v1….py, v2….py, … there, each with a function triton_OP. All are validated as `audit`
-    does it, those that are right are timed, and one is chosen; without a GPU, by what the compiler makes of them. LOGS
+    validates them, correct ones are timed, and one is chosen; without a GPU, by what the compiler makes of them. LOGS
     gets an OP_log.md for each, and summary.md.
 
     CMD is started without a shell and gets one JSON object on its standard input: file, op, attempt, source, reasons,

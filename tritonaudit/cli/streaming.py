@@ -108,8 +108,8 @@ def streamed(
 def tell(lines: Lines, seconds: float) -> None:
     """Say on the standard error what all lines together say."""
     counts = Counter(lines.verdicts.values())
-    told = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-    click.echo(f"tritonaudit: {len(lines.verdicts)} files in {seconds:.0f} s: {told or 'none'}", err=True)
+    reported = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
+    click.echo(f"tritonaudit: {len(lines.verdicts)} files in {seconds:.0f} s: {reported or 'none'}", err=True)
 
 
 @contextmanager

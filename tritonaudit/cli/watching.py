@@ -18,7 +18,7 @@ from tritonaudit.config import Config, ConfigError
 from tritonaudit.finding import Audit, Finding, sentence_of
 from tritonaudit.report import render
 from tritonaudit.report.about import About
-from tritonaudit.report.causes import told_once
+from tritonaudit.report.causes import reported_once
 from tritonaudit.report.escape import visible
 from tritonaudit.report.full import summary
 from tritonaudit.shown import shown_path
@@ -58,7 +58,7 @@ def watch(watched: Watched) -> int:
         config = watched.configured()
         also = set(watched.also)
         seen = look(watched.sources, config, also)
-        audit = told_once(watched.audited(config))
+        audit = reported_once(watched.audited(config))
         code = watched.code(audit, config)
         is_read = _show_first(watched, audit, config)
         while is_read:
@@ -70,7 +70,7 @@ def watch(watched: Watched) -> int:
             try:
                 config = watched.configured()
                 seen = look(watched.sources, config, also)  # which may be of other files now
-                audit = told_once(watched.audited(config))
+                audit = reported_once(watched.audited(config))
             except (ConfigError, click.ClickException) as error:
                 code = _COULD_NOT
                 if isinstance(error, ConfigError):  # of a file that is not known to belong to them yet

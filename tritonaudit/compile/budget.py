@@ -27,7 +27,7 @@ _EXAMPLE = "spills=0,shared<=227KiB,sm_90:registers<=128"
 
 @dataclass(frozen=True)
 class Metric:
-    """What can be limited: how a variant's value is read (None: cannot be told), and whether it is in bytes."""
+    """What can be limited: how a variant's value is read (None: unknown), and whether it is in bytes."""
 
     what: str
     read: Callable[[Variant], int | None]
@@ -76,7 +76,7 @@ class Limit:
         return self.target in ("", variant.target)
 
     def value(self, variant: Variant) -> int | None:
-        """What the variant has of it, None where that cannot be told."""
+        """What the variant has of it, None where that is unknown."""
         return METRICS[self.metric].read(variant)
 
 
@@ -120,7 +120,7 @@ def parse_budget(text: str) -> Budget:
 
 
 def violations(budget: Budget, kernel: CompiledKernel) -> tuple[Violation, ...]:
-    """Each variant that breaks a limit; a value that cannot be told breaks none, `unchecked` names it."""
+    """Each variant that breaks a limit; an unknown value breaks none, `unchecked` names it."""
     return tuple(
         Violation(limit, variant, value)
         for limit in budget.limits

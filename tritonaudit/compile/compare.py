@@ -29,7 +29,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Figure:
-    """What a program needed and needs, by the name of the metric; None where it cannot be told."""
+    """What a program needed and needs, by the name of the metric; None where it is unknown."""
 
     metric: str
     before: int | None

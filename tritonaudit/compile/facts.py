@@ -66,7 +66,7 @@ class Resources:
     """What one program of a compiled kernel needs. Registers per thread; memory in bytes.
 
     `spill_stores` and `spill_loads` are bytes per thread as ptxas counts them, for AMD the registers spilt times 4.
-    `occupancy` estimates the warps that a multiprocessor can hold, of `occupancy_of`. None: cannot be told.
+    `occupancy` estimates the warps that a multiprocessor can hold, of `occupancy_of`. None: unknown.
     """
 
     registers: int | None
@@ -135,7 +135,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Sweep:
-    """How often a kernel is specialised anew while one size grows within one block: `sizes` led to `variants`.
+    """How often a kernel is specialised again while one size grows within one block: `sizes` led to `variants`.
 
     `argument` is the parameter to blame: a constexpr or a specialised number that changed with every size.
     """

@@ -99,7 +99,7 @@ def _assumptions(module: Module, reach: Reach) -> tuple[_Assumption, _Assumption
 
 
 _ORDER = (Cause.LANE_STRIDE, Cause.ALIGNMENT, Cause.STRIDE, Cause.MASK)
-"""Of several causes together, the one that is named: the hardest to mend."""
+"""Of several causes together, the one that is named: the hardest to fix."""
 
 
 class _TooMany(Exception):

@@ -75,7 +75,7 @@ _YIELDS = ("scf.yield", "scf.condition", "tt.reduce.return", "tt.scan.return", "
 class _Slicer:
     """Reads a function's body line by line into a graph: each value, under a name of its own, with what it is made of.
 
-    MLIR names values anew in regions that stand beside each other, so a name is looked up from the region it is in.
+    MLIR reuses the names of values in regions beside each other, so a name is looked up from the region it is in.
     """
 
     def __init__(self, module: Module) -> None:

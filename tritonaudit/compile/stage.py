@@ -19,7 +19,7 @@ from tritonaudit.compile.last import keep_last
 from tritonaudit.compile.settle import Settled, settle_all
 from tritonaudit.config import Config
 from tritonaudit.data import NotData, encode
-from tritonaudit.finding import Audit, Category, Cause, Finding, Outcome, Problem, Severity, Status
+from tritonaudit.finding import EVERY_KERNEL, Audit, Category, Cause, Finding, Outcome, Problem, Severity, Status
 from tritonaudit.hardware.targets import DEFAULT_TARGETS, unsupported
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.results import notebooks_passed_over
@@ -60,7 +60,7 @@ def compile_paths(
                 *audit.problems,
             ),
             outcomes=(
-                *(Outcome("compile", "every kernel", Status.NOT_RUN, reason=gap) for gap in gaps.values()),
+                *(Outcome("compile", EVERY_KERNEL, Status.NOT_RUN, reason=gap) for gap in gaps.values()),
                 *gathered.outcomes,
                 *_uncompiled(gathered.launches, compiled.lost),
                 *notebooks_passed_over(found.notebooks, "compile"),
@@ -108,7 +108,7 @@ def _judged(
     request: CompileRequest,
     kept: KeptLaunches,
 ) -> Audit:
-    """The findings in what was compiled, as they are kept where nothing has changed; rules of others change untold."""
+    """The findings in what was compiled, kept while nothing changes; rules of others change unnoticed."""
     governing = sorted({repr(config.of(path)) for path in files})
     about = b"" if installed() else _about(kernels, launches, repr((config, governing, request.budget)))
     audit = kept.judged(files, about) if about else None
@@ -120,7 +120,7 @@ def _judged(
 
 
 def _about(kernels: Sequence[CompiledKernel], launches: Sequence[Launch], asked: str) -> bytes:
-    """What tells what is judged from anything else, whether it was compiled anew or not; nothing if it is not data."""
+    """What tells what is judged from anything else, whether it was compiled again or not; nothing if it is not data."""
     compiled = [[replace(variant, cached=True) for variant in kernel.variants] for kernel in kernels]
     alike = [replace(kernel, variants=tuple(variants)) for kernel, variants in zip(kernels, compiled, strict=True)]
     try:
@@ -140,7 +140,7 @@ def _settling(audit: Audit, settled: Settled) -> Audit:
         )
         for finding in settled.refuted
     )
-    confirmed = [finding for finding in settled.confirmed if not _is_told(finding, audit)]
+    confirmed = [finding for finding in settled.confirmed if not _is_reported(finding, audit)]
     return replace(
         audit,
         findings=tuple(sorted((*audit.findings, *confirmed), key=lambda finding: finding.sort_key)),
@@ -149,7 +149,7 @@ def _settling(audit: Audit, settled: Settled) -> Audit:
     )
 
 
-def _is_told(finding: Finding, audit: Audit) -> bool:
+def _is_reported(finding: Finding, audit: Audit) -> bool:
     """Whether the compiler itself says at this line that the kernel does not compile, as the finding does."""
     if finding.category is not Category.CORRECTNESS or finding.severity is not Severity.ERROR:
         return False

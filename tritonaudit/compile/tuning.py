@@ -34,7 +34,7 @@ def troubled(kernel: CompiledKernel, is_wrong: Callable[[Variant], bool]) -> Tro
 
 
 def spilled_bytes(variant: Variant) -> int:
-    """What a thread of a compiled variant stores to spill registers and loads back; 0 where that cannot be told."""
+    """What a thread of a compiled variant stores to spill registers and loads back; 0 where that is unknown."""
     assert variant.resources is not None
     return variant.resources.spilled or 0
 

@@ -12,7 +12,7 @@ from enum import Enum
 from functools import cached_property, lru_cache
 
 
-class Kind(Enum):
+class AtomKind(Enum):
     """What an atom stands for."""
 
     PARAM = "parameter"
@@ -23,7 +23,7 @@ class Kind(Enum):
     OPAQUE = "value"
 
 
-GIVEN = (Kind.PARAM, Kind.CONSTEXPR)  # what the launch gives
+GIVEN = (AtomKind.PARAM, AtomKind.CONSTEXPR)  # what the launch gives
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Atom:
     """
 
     id: int
-    kind: Kind
+    kind: AtomKind
     name: str
     axis: int = 0
     start: Affine | None = None
@@ -56,7 +56,7 @@ class Atom:
     def grid_axis(self) -> int | None:
         """The axis of a program id, where the kernel gives it as a number."""
         number = self.name[len("tl.program_id(") : -1]
-        return int(number) if self.kind is Kind.PID and number.isdigit() else None
+        return int(number) if self.kind is AtomKind.PID and number.isdigit() else None
 
     @cached_property
     def spelled(self) -> str:
@@ -191,7 +191,7 @@ class Affine:
         return self._inside
 
     def lanes(self) -> set[Atom]:
-        return {atom for atom in self.atoms() if atom.kind is Kind.LANE}
+        return {atom for atom in self.atoms() if atom.kind is AtomKind.LANE}
 
     def axes(self) -> frozenset[int]:
         """The axes along which the value varies."""
@@ -226,7 +226,7 @@ class Affine:
 def _names(product: Product) -> list[str]:
     steps: list[Atom] = []
     for atom in product:
-        if atom.kind is Kind.LOOP and atom.step is not None and len(atom.step.terms) == 1:
+        if atom.kind is AtomKind.LOOP and atom.step is not None and len(atom.step.terms) == 1:
             steps.extend(next(iter(atom.step.terms)))
     names = []
     for atom in product:
@@ -263,7 +263,7 @@ class Atoms:
 
     def get(
         self,
-        kind: Kind,
+        kind: AtomKind,
         name: str,
         key: object = None,
         *,
@@ -287,13 +287,13 @@ class Atoms:
         if size.value == 1:
             return start
         name = f"tl.arange({start}, {start + size})"
-        return Affine.of(self.get(Kind.LANE, name, axis=axis, start=start, size=size, axes=frozenset((axis,))))
+        return Affine.of(self.get(AtomKind.LANE, name, axis=axis, start=start, size=size, axes=frozenset((axis,))))
 
     def opaque(
         self, name: str, key: object, inner: tuple[Affine, ...] = (), axes: frozenset[int] = frozenset()
     ) -> Affine:
         """A value that is known only by what it is computed from."""
-        return Affine.of(self.get(Kind.OPAQUE, name, (key, inner, axes), inner=inner, axes=axes))
+        return Affine.of(self.get(AtomKind.OPAQUE, name, (key, inner, axes), inner=inner, axes=axes))
 
     def product(self, left: Affine, right: Affine) -> Affine | None:
         """Their product, unless it is too large to be worth keeping."""
@@ -317,8 +317,10 @@ class Atoms:
         if not atom.axes:
             return Affine.of(atom)
         new_axes = frozenset(axes.get(axis, axis) for axis in atom.axes)
-        if atom.kind is Kind.LANE:
-            moved = self.get(Kind.LANE, atom.name, axis=min(new_axes), start=atom.start, size=atom.size, axes=new_axes)
+        if atom.kind is AtomKind.LANE:
+            moved = self.get(
+                AtomKind.LANE, atom.name, axis=min(new_axes), start=atom.start, size=atom.size, axes=new_axes
+            )
             return Affine.of(moved)
         inner = tuple(self.moved(part, axes) for part in atom.inner)
         origin = atom.name if atom.inner else atom.id

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tritonaudit.domains.affine import Affine, Kind
+from tritonaudit.domains.affine import Affine, AtomKind
 from tritonaudit.domains.arguments import Argument, Arguments, Handler, dtype_of
 from tritonaudit.domains.arithmetic import binary
 from tritonaudit.domains.joins import join
@@ -72,7 +72,7 @@ def _given(value: Value, target: Argument | None) -> str | None:
     if value.dtype in INTEGERS or target is None or not target[0].constexpr or target[0].affine is None:
         return None
     atom = target[0].affine.atom
-    return given_dtype(atom.name) if atom is not None and atom.kind is Kind.CONSTEXPR else None
+    return given_dtype(atom.name) if atom is not None and atom.kind is AtomKind.CONSTEXPR else None
 
 
 def _may_be_half(dtype: str) -> bool:
@@ -96,7 +96,7 @@ def _exp(machine: Machine, arguments: Arguments, base: str) -> Value:
     argument = arguments.value(0, "x")
     function = math.exp if base == "exp" else lambda x: 2.0**x
     paddings, murky = mapped(function, argument)
-    # What an exponential makes of the padding is mended before it: at the load, or after the last contraction.
+    # What an exponential makes of the padding is fixed before it: at the load, or after the last contraction.
     paddings = tuple(replace(padding, place=padding.base) for padding in paddings)
     value = Value(
         shape=argument.shape,

@@ -162,7 +162,7 @@ class KernelFlow:
     `for_vendor` says that the file is for a vendor's own Triton, whose compiler takes and refuses other things.
     `kernel` has its operations. `multiples` are pairs of a size and what the kernel asserts it to be a multiple of;
     `all_steps` has those of the helpers that it calls, too; `carried` has the counter of the loop by which a step
-    carries a name, `skipped` what is above 0, of loaded numbers, wherever an `if` in a loop sets a name anew; `whiles`
+    carries a name, `skipped` what is above 0, of loaded numbers, wherever an `if` in a loop sets a name again; `whiles`
     are the `while` loops, by the ids that accesses know them by.
     """
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import libcst as cst
 
 from tritonaudit.domains import evaluation
-from tritonaudit.domains.affine import LOADED, Affine, Atom, Atoms, Kind
+from tritonaudit.domains.affine import LOADED, Affine, Atom, AtomKind, Atoms
 from tritonaudit.domains.facts import Accumulation, Assigned, Guard, KernelFlow, Path
 from tritonaudit.domains.joins import given_up, includes, join, same, widened
 from tritonaudit.domains.numbers import numbers_of
@@ -80,12 +80,12 @@ class Machine:
                 return evaluation.constant(known)
             if isinstance(given, Const) and given.known and type(given.value) not in (int, float):
                 return evaluation.of_constant(given.value)
-            return scalar(None, Affine.of(self.atoms.get(Kind.CONSTEXPR, name)), constexpr=True)
+            return scalar(None, Affine.of(self.atoms.get(AtomKind.CONSTEXPR, name)), constexpr=True)
         if isinstance(given, Const) and given.value is None:
             return evaluation.of_constant(None)
         if self.flow.is_helper:
             return UNKNOWN
-        atom = self.atoms.get(Kind.PARAM, name)
+        atom = self.atoms.get(AtomKind.PARAM, name)
         dtype = self.flow.scalar_type(name)
         return scalar(dtype, Affine.of(atom), origin=atom, wide=parameter.wide or dtype in WIDE)
 
@@ -245,14 +245,14 @@ class Machine:
 
     def _counter(self, node: Loop) -> Atom:
         if node.kind == "while" or node.counter is None:
-            counter = self.atoms.get(Kind.LOOP, "while", id(node.node))
+            counter = self.atoms.get(AtomKind.LOOP, "while", id(node.node))
             self.flow.whiles.add(counter.id)
             return counter
         bounds = evaluation.loop_range(self, node)
         assert isinstance(node.node, ast.For)
         name = ast.unparse(node.node.target)
         key = id(node.node)
-        counter = self.atoms.get(Kind.LOOP, name, key, start=bounds.start, step=bounds.step, stop=bounds.stop)
+        counter = self.atoms.get(AtomKind.LOOP, name, key, start=bounds.start, step=bounds.step, stop=bounds.stop)
         index = bounds.start + Affine.of(counter) * bounds.step if bounds.start and bounds.step else None
         place = index if index is not None else Affine.of(counter)
         own = node.counter.type
@@ -280,7 +280,7 @@ class Machine:
             return None
         step = after.affine - before.affine
         limit = self.loops[-1].first_atom
-        if any(a is counter or (a.id >= limit and a.kind in (Kind.OPAQUE, Kind.LOOP)) for a in step.atoms()):
+        if any(a is counter or (a.id >= limit and a.kind in (AtomKind.OPAQUE, AtomKind.LOOP)) for a in step.atoms()):
             return None
         return step
 

@@ -78,14 +78,14 @@ def _load_paddings(machine: Machine, arguments: Arguments, mask: Value | None) -
 
 
 def _murky_load(arguments: Arguments, mask: Value | None) -> frozenset[int]:
-    """The axes along which masked-off lanes hold what cannot be told: an unknown mask, an `other` that is no number."""
+    """The axes along which masked-off lanes hold unknown values: an unknown mask, an `other` that is no number."""
     if mask is None:
         return frozenset()
     if mask.mask is None:
         return ALL_AXES
     other = arguments.get(2, "other")
-    untold = other is not None and not isinstance(other[0].const, (bool, int, float))
-    return frozenset().union(*(c.axes() for c in mask.mask if untold or not isinstance(c, Less)))
+    unknown = other is not None and not isinstance(other[0].const, (bool, int, float))
+    return frozenset().union(*(c.axes() for c in mask.mask if unknown or not isinstance(c, Less)))
 
 
 def _boundary_check(arguments: Arguments) -> tuple[int, ...] | None:

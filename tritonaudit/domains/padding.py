@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import ONE, Affine, Atom, Kind
+from tritonaudit.domains.affine import ONE, Affine, Atom, AtomKind
 from tritonaudit.domains.value import Condition, Fill, Less, Padding, Value
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def combined(operator: str, left: Value, right: Value) -> Lanes:
 
 
 def _lost(kept: Collection[Less], *sources: Value) -> Axes:
-    """The axes of the paddings of which no more can be told."""
+    """The axes of the paddings of which no more is known."""
     gone = (p.axes() for source in sources for p in source.paddings if p.condition not in kept)
     return frozenset().union(*gone)
 
@@ -90,7 +90,7 @@ def _fill_of(value: Value, condition: Less) -> _Other:
 
 
 def _operate(operator: str, fill: float | Fill, other: _Other, value: Value) -> float | Fill | None:
-    """The fill of `fill operator other`; None when it cannot be told."""
+    """The fill of `fill operator other`; None when it is unknown."""
     if other is _OTHER:
         return 0.0 if fill == 0.0 and operator in ("Multiply", "Divide") else None
     if isinstance(fill, float) and isinstance(other, float):
@@ -166,17 +166,17 @@ def _computed(operator: str, left: float, right: float) -> float | Fill | None:
 
 
 def murky_axes(value: Value) -> Axes:
-    """The axes along which nothing can be told after an operation that flow does not follow."""
+    """The axes along which nothing is known after an operation that flow does not follow."""
     return value.murky.union(*(padding.axes() for padding in value.paddings))
 
 
 def placed(value: Value, base: CSTNode) -> tuple[Padding, ...]:
-    """The paddings of a load or a contraction: it is there that they can be mended first."""
+    """The paddings of a load or a contraction: where they can be fixed first."""
     return tuple(replace(padding, base=base, place=base) for padding in value.paddings)
 
 
 def spoiled_at(node: CSTNode, value: Value, *sources: Value) -> tuple[Padding, ...]:
-    """The paddings of an operation, those that it made a computed value mended at it."""
+    """The paddings of an operation, those that it made a computed value fixed at it."""
     before = {(p.condition, p.fill) for source in sources for p in source.paddings}
     return tuple(
         replace(p, place=node) if isinstance(p.fill, Fill) and (p.condition, p.fill) not in before else p
@@ -185,7 +185,7 @@ def spoiled_at(node: CSTNode, value: Value, *sources: Value) -> tuple[Padding, .
 
 
 def extreme(operator: str, left: Value, right: Value) -> Lanes:
-    """The paddings of `tl.maximum` and `tl.minimum`: two numbers decide, else it cannot be told."""
+    """The paddings of `tl.maximum` and `tl.minimum`: two numbers decide, else it is unknown."""
     result: dict[Less, Padding] = {}
     for one, other in ((left, right), (right, left)):
         for padding in one.paddings:
@@ -197,7 +197,7 @@ def extreme(operator: str, left: Value, right: Value) -> Lanes:
 
 
 def mapped(function: Callable[[float], float] | None, value: Value) -> Lanes:
-    """The paddings of an elementwise function of `value`; those of an unknown function cannot be told."""
+    """The paddings of an elementwise function of `value`; those of an unknown function are unknown."""
     if not value.paddings:
         return (), value.murky
     if function is None:
@@ -289,7 +289,7 @@ _FAR = 1e4
 def _reachable(padding: Padding) -> bool:
     """Whether padded lanes can be met: a loop that does not run up to the bound may never come to the end."""
     gap = padding.condition.gap
-    return all(_runs_out(gap, atom) for atom in set(gap.atoms()) if atom.kind is Kind.LOOP)
+    return all(_runs_out(gap, atom) for atom in set(gap.atoms()) if atom.kind is AtomKind.LOOP)
 
 
 def _runs_out(gap: Affine, loop: Atom) -> bool:
@@ -298,7 +298,7 @@ def _runs_out(gap: Affine, loop: Atom) -> bool:
     if extent is None or loop.start is None or loop.step is None or _is_whole(extent):
         return False
     bound = gap + loop.start + Affine.of(loop) * loop.step
-    names = {a for p in bound.terms if loop not in p and not any(a.kind is Kind.LANE for a in p) for a in p}
+    names = {a for p in bound.terms if loop not in p and not any(a.kind is AtomKind.LANE for a in p) for a in p}
     return bool(names & extent.atoms_inside())
 
 

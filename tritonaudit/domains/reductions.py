@@ -192,7 +192,7 @@ def _outer_paddings(node: cst.CSTNode, left: Value, right: Value) -> tuple[Paddi
 
 
 def _murky_product(left: Value, right: Value, kept: tuple[Padding, ...]) -> frozenset[int]:
-    """The axes of a matrix product along which what padded lanes hold cannot be told."""
+    """The axes of a matrix product along which the contents of padded lanes are unknown."""
     conditions = {padding.condition for padding in kept}
     rows = -2 in left.murky or any(-2 in p.axes() and p.condition not in conditions for p in left.paddings)
     columns = -1 in right.murky or any(-1 in p.axes() and p.condition not in conditions for p in right.paddings)

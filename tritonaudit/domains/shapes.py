@@ -1,4 +1,4 @@
-"""Indices, shapes and layouts: what makes a block, and what lays it out anew."""
+"""Indices, shapes and layouts: what makes a block, and what lays it out again."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from tritonaudit.domains.affine import Affine, Kind
+from tritonaudit.domains.affine import Affine, AtomKind
 from tritonaudit.domains.arguments import Argument, Arguments, Handler, dtype_of
 from tritonaudit.domains.facts import Arange, Hint, ShapeUse
 from tritonaudit.domains.layouts import expand, move_axes
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def _program_id(machine: Machine, arguments: Arguments) -> Value:
     axis = arguments.value(0, "axis").const
-    program = machine.atoms.get(Kind.PID, f"tl.program_id({axis})", axis)
+    program = machine.atoms.get(AtomKind.PID, f"tl.program_id({axis})", axis)
     if machine.recording:
         machine.flow.places.setdefault(program, arguments.node)
     return scalar("i32", Affine.of(program), lower=0.0)

@@ -124,7 +124,7 @@ class Padding:
     """Lanes that fail `condition` hold `fill` instead of data.
 
     `load` is the masked load, None where a `tl.where` put it there; `base` is the load or the contraction that the
-    value comes from, `place` the expression at which to mend it.
+    value comes from, `place` the expression at which to fix it.
     """
 
     condition: Less
@@ -167,7 +167,7 @@ class Value:
 
     `affine` is its integer polynomial, for a pointer with the pointer parameter `origin` in it; `const` a number,
     string or dtype that the text gives; `upper` and `lower` bound its elements; `mask` is its meaning as a condition;
-    `paddings` say what masked-off lanes hold, `murky` along which axes that cannot be told;
+    `paddings` say what masked-off lanes hold, `murky` along which axes that is unknown;
     `raw` says that it is data as loaded or accumulated, with nothing subtracted, from the pointer `source`; `exps` are
     the overflowing exponentials it is a product of, `sums` those it is a sum of, `one_plus` those it is one more than,
     `inverse` those whose sum it is one over,

@@ -19,7 +19,7 @@ _HALF = 250  # characters of either end of a text that is longer than both
 
 @dataclass(frozen=True)
 class Account:
-    """What is told of an exception that another process raised.
+    """What is reported of an exception that another process raised.
 
     `frames` are file and line of each, outermost first; `place` is where a text that is no Python is wrong. An
     `is_ordinary` one is no exit, nor what ends a program.

@@ -1,6 +1,6 @@
 """Bytecode of what the warm process imports, in our cache where Python may leave none beside the source.
 
-So it is in many containers: each command would compile the two thousand files of torch and sympy anew.
+So it is in many containers: each command would compile the two thousand files of torch and sympy again.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from tritonaudit.execute.descriptors import above_streams, open_pipe
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.execute.messages import Note, Waited, framed, marked, take_message, unpacked
 from tritonaudit.execute.starting import start_supervisor
-from tritonaudit.execute.supervisor import OUT_OF_MEMORY, TOLD_TO_END
+from tritonaudit.execute.supervisor import ASKED_TO_END, OUT_OF_MEMORY
 from tritonaudit.execute.worker import Channel
 
 Item = TypeVar("Item")
@@ -380,7 +380,7 @@ class _Pool(Generic[Item, Result]):
             return End.LOST, "closed the pipe that its result goes through"
         if code == OUT_OF_MEMORY:
             return End.MEMORY, f"held more than {self._limits.memory / 2**30:.3g} GiB of memory"
-        if code == TOLD_TO_END:
+        if code == ASKED_TO_END:
             return End.LOST, "ended with the process that it was forked from"
         return _described_end(int(code))
 
@@ -521,7 +521,7 @@ class _Worker:
         return self._supervisor.said if has_ended else None
 
     def close(self) -> None:
-        """Wait for the end that it was told of, and leave nothing open."""
+        """Wait for the end that it was warned of, and leave nothing open."""
         self._wait()
         self._supervisor.close()
         os.close(self._log)

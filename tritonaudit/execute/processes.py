@@ -97,7 +97,7 @@ def seconds_of_children() -> float:
 
 
 def resident(process: int) -> int:
-    """The bytes of memory that a process holds, 0 when that cannot be told (macOS)."""
+    """The bytes of memory that a process holds, 0 when that is unknown (macOS)."""
     try:
         with open(f"/proc/{process}/statm") as file:
             return int(file.read().split()[1]) * _PAGE
@@ -171,8 +171,8 @@ def _proportional(process: int) -> int:
 
 
 def _children() -> Iterator[str]:
-    for told in glob.glob("/proc/self/task/*/children"):
-        with contextlib.suppress(OSError), open(told) as file:
+    for reported in glob.glob("/proc/self/task/*/children"):
+        with contextlib.suppress(OSError), open(reported) as file:
             yield from file.read().split()
 
 

@@ -21,7 +21,7 @@ from dataclasses import astuple, dataclass, field
 
 from tritonaudit.execute.descriptors import above_streams, open_pipe
 from tritonaudit.execute.messages import framed
-from tritonaudit.execute.supervisor import TOLD_TO_END
+from tritonaudit.execute.supervisor import ASKED_TO_END
 from tritonaudit.execute.worker import Channel, is_worker
 from tritonaudit.execute.zygote import NUMBER_BYTES, READY, UNFIT, Request
 
@@ -52,7 +52,7 @@ class Supervisor:
         """What it said of its worker's end; where it could not, its own exit code or minus the signal."""
         if not self._text and self._process is not None:
             return str(self._process.wait())
-        return self._text.decode() or TOLD_TO_END
+        return self._text.decode() or ASKED_TO_END
 
     def tell_to_end(self) -> None:
         """Have it kill its worker, and all that the worker started."""
@@ -86,15 +86,15 @@ class Supervisor:
 
 def start_supervisor(channel: Channel, memory: int, *, is_fresh: bool) -> Supervisor:
     """Start a supervisor with these descriptors, whose worker may hold so much memory; a fresh one in a new Python."""
-    stdin, telling = open_pipe()
+    stdin, asking = open_pipe()
     hearing, said = open_pipe()
     try:
         if not is_fresh and (number := _forked(memory, (stdin, said, *astuple(channel)))):
-            return Supervisor(number, telling, hearing)
+            return Supervisor(number, asking, hearing)
         process = _started(channel, memory, stdin, said)
-        return Supervisor(process.pid, telling, hearing, process)
+        return Supervisor(process.pid, asking, hearing, process)
     except BaseException:
-        os.close(telling)
+        os.close(asking)
         os.close(hearing)
         raise
     finally:

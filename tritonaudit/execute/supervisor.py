@@ -31,7 +31,7 @@ from tritonaudit.execute.processes import (
 from tritonaudit.execute.worker import Channel, serve
 
 OUT_OF_MEMORY = "memory"
-TOLD_TO_END = "told"
+ASKED_TO_END = "asked"
 
 _TICK = 0.05  # seconds
 _KILL_SECONDS = 4.0  # a process in the midst of a driver's call can take its time to die
@@ -90,12 +90,12 @@ def _work(channel: Channel, memory: int) -> NoReturn:
 def _wait(worker: int, parent: int, log: int, memory: MemoryWatch) -> str:
     """Wait for the worker's end: its exit code, minus the number of the signal that killed it, or why it must end."""
     while True:
-        told, _, _ = select.select([0], [], [], _TICK)
+        asked, _, _ = select.select([0], [], [], _TICK)
         ended, status = os.waitpid(worker, os.WNOHANG)
         if ended:
             return str(os.waitstatus_to_exitcode(status))
-        if told or os.getppid() != parent:
-            return TOLD_TO_END
+        if asked or os.getppid() != parent:
+            return ASKED_TO_END
         if memory.is_exceeded():
             return OUT_OF_MEMORY
         _shorten(log)

@@ -22,10 +22,10 @@ from tritonaudit.cache_folder import cache_folder
 from tritonaudit.execute.worker import tell_waiting
 
 _PAUSE = 0.01
-"""Seconds between two attempts: the system's own waiting could not be told of."""
+"""Seconds between two attempts: the system's own waiting could not be reported."""
 _AHEAD, _LEAST_AHEAD = 5.0, 1.0
-"""Seconds of waiting that the pool is told of before they are over, so that it never takes them for the task's own."""
-_TOLD_FOR = 60.0
+"""Seconds of waiting that are announced to the pool beforehand, so that it never counts them as the task's."""
+_ANNOUNCED = 60.0
 """Seconds for which the pool believes that a process waits that says no more."""
 
 
@@ -50,7 +50,7 @@ def _device() -> str:
 class Turns:
     """This process's turns. `waited` is for how many seconds it has waited for them until now.
 
-    Waiting is not a task's own time: the pool is told of it, and gives the task as much more.
+    Waiting is not a task's own time: the pool learns of it, and gives the task as much more.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -95,23 +95,23 @@ class Turns:
             return
         files = self._open(self._folder)
         began = time.monotonic()
-        waited = told = 0.0
+        waited = reported = 0.0
         try:
             while not attempt(*files):
-                if told < waited + _LEAST_AHEAD:
-                    tell_waiting(waited + _AHEAD - told, _TOLD_FOR)
-                    told = waited + _AHEAD
+                if reported < waited + _LEAST_AHEAD:
+                    tell_waiting(waited + _AHEAD - reported, _ANNOUNCED)
+                    reported = waited + _AHEAD
                 time.sleep(_PAUSE)
                 waited = time.monotonic() - began
         except BaseException:
             self._leave()
             raise
-        if told:
+        if reported:
             self.waited += waited
-            tell_waiting(waited - told, seconds)
+            tell_waiting(waited - reported, seconds)
 
     def _open(self, folder: Path) -> tuple[int, int]:
-        """The files, opened anew for each turn, so that none is held together with a process that was forked before."""
+        """The files, opened again for each turn, so that none is shared with a process that was forked before."""
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         gate, room = (os.open(folder / f"gpu-{_device()}-{name}", flags, 0o600) for name in ("gate", "room"))
         self._held, self._process = (gate, room), os.getpid()

@@ -1,6 +1,6 @@
 """Spares a process torch's compiler, which takes seconds to import, where nothing is compiled. Imports torch.
 
-Functions that torch keeps its compiler from following import it when they are first called, only to be told apart.
+Functions that torch keeps its compiler from following import it when they are first called, only to be distinguished.
 """
 
 from __future__ import annotations

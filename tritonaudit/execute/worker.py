@@ -59,7 +59,7 @@ def forget_serving() -> None:
 def tell(content: Any, seconds: float) -> None:
     """From within a task, have the pool hear this at once; it kills the task if nothing more comes within the seconds.
 
-    The task's log begins anew then. What the task forked does not get past here.
+    The task's log starts over then. What the task forked does not get past here.
     """
     if _serving is not None:
         _serving.tell(content, seconds)
@@ -74,7 +74,7 @@ def be_last() -> None:
 def tell_waiting(waited: float, seconds: float) -> None:
     """From within a task, have the pool know that it waits for its turn: so many seconds more it may take in all.
 
-    Negative ones take back what it was told of too many. It kills the task if nothing more comes within the seconds.
+    Negative ones take back what was announced too many. It kills the task if nothing more comes within the seconds.
     """
     if _serving is not None:
         _serving.tell_waiting(waited, seconds)

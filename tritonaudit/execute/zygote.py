@@ -178,7 +178,7 @@ class _Zygote:
             ready, _, _ = select.select(sources, [], [], _TICK)
             if os.getppid() != self.command:
                 break
-            if not ready and self.later and not self.said:  # an end would be told late
+            if not ready and self.later and not self.said:  # an end would be reported late
                 self._import_later()
             if reaping in ready:
                 os.read(reaping, 1 << 10)

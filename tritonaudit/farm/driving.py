@@ -18,7 +18,7 @@ _PATIENCE = 120.0
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     """The line of a subject, as it is written."""
 
     path: str
@@ -47,7 +47,7 @@ class Driver:
     def __post_init__(self) -> None:
         self._scheduler = Scheduler(len(self.files))
 
-    def lines(self) -> Iterator[Told]:
+    def lines(self) -> Iterator[Reported]:
         """The lines as they come, one of each file. Raises FarmError where no place is left for too long."""
         scheduler = self._scheduler
         self._take_more()
@@ -73,7 +73,7 @@ class Driver:
         self._leases[lease.number] = lease
         self.places.start(lease.place, Job(lease.number, path, digest, self._tried.get(lease.subject, b"")))
 
-    def _heard(self, event: Event, scheduler: Scheduler) -> Iterator[Told]:
+    def _heard(self, event: Event, scheduler: Scheduler) -> Iterator[Reported]:
         match event:
             case Joined(place):
                 scheduler.join(place)
@@ -87,7 +87,7 @@ class Driver:
                 if lease is not None:
                     yield from self._answered(lease, answer, scheduler)
 
-    def _answered(self, lease: Lease, answer: Answer, scheduler: Scheduler) -> Iterator[Told]:
+    def _answered(self, lease: Lease, answer: Answer, scheduler: Scheduler) -> Iterator[Reported]:
         subject = lease.subject
         if answer.failure:
             self._reasons[subject] = answer.failure
@@ -99,9 +99,9 @@ class Driver:
             is_timed = self._tried.pop(subject, None) is not None
             ending = scheduler.timed(lease.number) if is_timed else scheduler.tried(lease.number, is_to_be_timed=False)
             if ending is Ending.DONE:
-                yield Told(self.files[subject][0], answer.verdict, answer.line)
+                yield Reported(self.files[subject][0], answer.verdict, answer.line)
 
-    def _given_up(self, subject: int, ending: Ending) -> Iterator[Told]:
+    def _given_up(self, subject: int, ending: Ending) -> Iterator[Reported]:
         """The line of a subject that nothing could be made of, which says why."""
         if ending is not Ending.GIVEN_UP:
             return
@@ -109,4 +109,4 @@ class Driver:
         path, digest = self.files[subject]
         problem = Problem(path, f"was tried {MOST_TRIES} times to no end: {self._reasons[subject]}")
         line = line_of(path, digest, Audit(problems=(problem,)), (), self.config)
-        yield Told(path, line["verdict"], written(line))
+        yield Reported(path, line["verdict"], written(line))

@@ -19,7 +19,7 @@ from typing import Any
 from tritonaudit.audit import PERFORMANCE, RUN_PARTS, AuditRequest
 from tritonaudit.config import Config
 from tritonaudit.execute.processes import may_have_gpu
-from tritonaudit.farm.driving import Driver, Told
+from tritonaudit.farm.driving import Driver, Reported
 from tritonaudit.farm.events import FarmError
 from tritonaudit.farm.job import Asked
 from tritonaudit.farm.local import LocalPlaces
@@ -124,8 +124,8 @@ class _Service:
     def _serve(self) -> None:
         while self._wait():
             try:
-                for told in self._driver.lines():
-                    self._tell(told)
+                for reported in self._driver.lines():
+                    self._tell(reported)
             except BaseException as error:
                 with self._changed:
                     self._is_open = False
@@ -145,12 +145,12 @@ class _Service:
             waiting, self._waiting = self._waiting, []
         return waiting
 
-    def _tell(self, told: Told) -> None:
-        folder = Path(told.path).parent
+    def _tell(self, reported: Reported) -> None:
+        folder = Path(reported.path).parent
         shutil.rmtree(folder, ignore_errors=True)
         with self._changed:
-            future = self._futures.pop(told.path)
-        future.set_result(_verdict(json.loads(told.line.replace(f"{json.dumps(str(folder))[1:-1]}/", ""))))
+            future = self._futures.pop(reported.path)
+        future.set_result(_verdict(json.loads(reported.line.replace(f"{json.dumps(str(folder))[1:-1]}/", ""))))
 
 
 def _verdict(line: dict[str, Any]) -> Verdict:

@@ -48,7 +48,7 @@ def asked(stage: int) -> tuple[Item, ...]:
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether an item holds, and why that is said. `status` is PASS, FAIL, or NOT_RUN where it cannot be told."""
+    """Whether an item holds, and why that is said. `status` is PASS, FAIL, or NOT_RUN where it is unknown."""
 
     status: Status
     reason: str

@@ -11,14 +11,13 @@ from tritonaudit.compile.facts import CompiledKernel, Variant
 from tritonaudit.finding import Status
 from tritonaudit.gate.checklist import Answer, failed, not_run, passed
 from tritonaudit.gate.material import Material
-from tritonaudit.report.evidence import ASKED, applies, outcome_of, shown_check, why_unknown
+from tritonaudit.report.evidence import ASKED, applies, outcome_of, shown_check, suite_of, why_unknown
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.coverage import shown_missing
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.suite import Suite
-from tritonaudit.testing.suite import suite_of
 
 _RESULT = frozenset(
     (
@@ -36,7 +35,7 @@ _GENUINE = tuple(symptom.value for symptom in Symptom if suite_of(symptom.value)
 _DEFECTS = frozenset(Symptom) - {Symptom(check) for check in _GENUINE}
 """All but what says that it is not the kernels which do the work: that has an item of its own."""
 _EDGE_SIZES = (0, 1)
-_MISSED = re.compile(r"\d+ of \d+ cases, (?P<values>.*) in none before")
+_MISSED = re.compile(r"\d+ cases?, (?P<values>.*) in none before")
 _SIZE = re.compile(r"\w+=\d+")
 _REST = "the rest"
 _MOST_NAMED = 3
@@ -72,7 +71,7 @@ def matches(material: Material) -> Answer:
 
 
 def genuine(material: Material) -> Answer:
-    """Whether the results are of the kernels, made anew by each call, and judged by what can judge them."""
+    """Whether the results are of the kernels, made by each call itself, and judged by what can judge them."""
     outcomes = {check: outcome_of(material.run, check) for check in _GENUINE}
     known = [outcome for outcome in outcomes.values() if outcome is not None]
     if wrong := [f"{one.check}: {one.reason}" for one in known if one.status is Status.FAIL]:
@@ -169,7 +168,7 @@ _Seen = tuple[CaseOutcome, Sighting]
 
 
 def _seen(trials: Iterable[CaseOutcome], symptoms: frozenset[Symptom] = _DEFECTS) -> Iterator[_Seen]:
-    """What is certain to be wrong, of these symptoms; that it does not compile is told once."""
+    """What is certain to be wrong, of these symptoms; that it does not compile is reported once."""
     for trial in trials:
         for sighting in trial.sightings:
             if sighting.symptom in symptoms and sighting.is_certain and not sighting.text.startswith(NOT_COMPILED):
@@ -193,7 +192,7 @@ def _sighted(seen: Sequence[_Seen]) -> str:
 
 
 def _doubts(trials: Iterable[CaseOutcome], symptoms: frozenset[Symptom] = frozenset(Symptom)) -> str:
-    """What may be harmless, and is told."""
+    """What may be harmless, and is reported."""
     doubtful = [
         f"{sighting.symptom.value} at {trial.case.label}"
         for trial in trials

@@ -53,9 +53,9 @@ def powers_of_2(material: Material) -> Answer:
     if not material.kernels:
         return not_run("nothing was compiled")
     names = {kernel.name for kernel in material.kernels}
-    told = [one for one in material.findings if one.code == _NOT_A_POWER and one.kernel in names]
-    if told:
-        return failed(f"{told[0].path}:{told[0].span.line}: {told[0].message}")
+    reported = [one for one in material.findings if one.code == _NOT_A_POWER and one.kernel in names]
+    if reported:
+        return failed(f"{reported[0].path}:{reported[0].span.line}: {reported[0].message}")
     sources = {kernel: _source_of(material, kernel) for kernel in material.kernels}
     wrong = [
         f"`{name}` of `{kernel.name}` is {text}"
@@ -116,13 +116,13 @@ def _gain(timed: list[tuple[str, Figure, Figure]]) -> Answer:
     moved: dict[Move, list[str]] = {move: [] for move in Move}
     for size, before, now in timed:
         moved[now.since(before)].append(f"{size}: {before.shown} → {now.shown}")
-    told = {move: "; ".join(texts) for move, texts in moved.items()}
+    reported = {move: "; ".join(texts) for move, texts in moved.items()}
     if at_worst < 1:
-        slower = f"; slower at {told[Move.WORSE]}" if moved[Move.WORSE] else ""
-        return passed(f"{1 / at_worst:.2f} times in the mean: {told[Move.BETTER]}{slower}")
+        slower = f"; slower at {reported[Move.WORSE]}" if moved[Move.WORSE] else ""
+        return passed(f"{1 / at_worst:.2f} times in the mean: {reported[Move.BETTER]}{slower}")
     if at_best > 1:
-        return failed(f"slower in the mean: {told[Move.WORSE]}")
-    return failed(f"no faster in the mean: {'; '.join(text for text in told.values() if text)}")
+        return failed(f"slower in the mean: {reported[Move.WORSE]}")
+    return failed(f"no faster in the mean: {'; '.join(text for text in reported.values() if text)}")
 
 
 # -- accesses ------------------------------------------------------------------------------------------------------

@@ -50,12 +50,12 @@ def _of_checks(material: Material, *checks: Check) -> Answer:
         return not_run(material.unmeasured)
     outcomes = {outcome.check: outcome for outcome in material.measured.outcomes}
     asked = [outcomes[check.value] for check in checks]
-    if wrong := [_told(one) for one in asked if one.status is Status.FAIL]:
+    if wrong := [_reported(one) for one in asked if one.status is Status.FAIL]:
         return failed("; ".join(wrong))
-    if missed := [_told(one) for one in asked if one.status is not Status.PASS]:
+    if missed := [_reported(one) for one in asked if one.status is not Status.PASS]:
         return not_run("; ".join(missed))
-    return passed("; ".join(_told(one) for one in asked))
+    return passed("; ".join(_reported(one) for one in asked))
 
 
-def _told(outcome: Outcome) -> str:
+def _reported(outcome: Outcome) -> str:
     return f"{outcome.check}: {', '.join(filter(None, (outcome.case, outcome.reason))) or outcome.status.value}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from tritonaudit.finding import Confidence
 from tritonaudit.history.asked import Both
 from tritonaudit.history.entry import Data
 from tritonaudit.history.figures import Move, figures_of
@@ -27,7 +28,7 @@ class Difference:
 class Compared:
     """The later entry beside the earlier: the environments' differences, the subjects', and the findings.
 
-    `same` counts the figures that did not move, `untold` those of times on two devices, which nothing compares, and
+    `same` counts the figures that did not move, `untimed` those of times on two devices, which nothing compares, and
     `unasked` the findings that only one of the two was asked for. `both` is what both were.
     """
 
@@ -35,7 +36,7 @@ class Compared:
     subjects: tuple[tuple[Key, tuple[Difference, ...]], ...]
     findings: tuple[Difference, ...]
     same: int
-    untold: int
+    untimed: int
     unasked: int
     both: Both
 
@@ -47,7 +48,7 @@ def compared(earlier: Version, later: Version) -> Compared:
     before, after = (_by_name(both.subjects(entry)) for entry in (earlier.data, later.data))
     same_device = one["device"] == other["device"]
     subjects: list[tuple[Key, tuple[Difference, ...]]] = []
-    same = untold = 0
+    same = untimed = 0
     for key in dict.fromkeys((*before, *after)):
         if key not in before or key not in after:
             move = "gone" if key in before else "new"
@@ -55,15 +56,15 @@ def compared(earlier: Version, later: Version) -> Compared:
             continue
         moves = list(_moves(before[key], after[key], same_device))
         same += sum(move == Move.SAME.value for move, *_ in moves)
-        untold += sum(move == _UNTOLD for move, *_ in moves)
-        told = tuple(Difference(*move) for move in moves if move[0] not in (Move.SAME.value, _UNTOLD))
-        if told:
-            subjects.append((key, told))
+        untimed += sum(move == _UNTIMED for move, *_ in moves)
+        reported = tuple(Difference(*move) for move in moves if move[0] not in (Move.SAME.value, _UNTIMED))
+        if reported:
+            subjects.append((key, reported))
     findings, unasked = _findings(earlier.data, later.data, both)
-    return Compared(tuple(_changed(one, other)), tuple(subjects), findings, same, untold, unasked, both)
+    return Compared(tuple(_changed(one, other)), tuple(subjects), findings, same, untimed, unasked, both)
 
 
-_UNTOLD = "untold"
+_UNTIMED = "untimed"
 
 
 def subjects_of(entry: Data) -> dict[Key, Data]:
@@ -91,7 +92,7 @@ def _moves(before: Data, after: Data, same_device: bool) -> Iterator[tuple[str, 
     for name in dict.fromkeys((*old, *new)):
         was, now = old.get(name), new.get(name)
         if was is not None and now is not None:
-            move = now.since(was).value if same_device or not now.is_timed else _UNTOLD
+            move = now.since(was).value if same_device or not now.is_timed else _UNTIMED
             yield move, name, f"{was.shown} → {now.shown}"
         elif was is not None:
             yield "gone", name, f"was {was.shown}{_instead(after, name)}"
@@ -115,11 +116,25 @@ def _findings(earlier: Data, later: Data, both: Both) -> tuple[tuple[Difference,
     )
     new = [one for key, one in after.items() if key not in before]
     gone = [one for key, one in before.items() if key not in after]
-    told = [
-        *(_finding("new", one) for one in new if both.asks_for(one["code"]) and not both.later_is_pedantic),
-        *(_finding("gone", one) for one in gone if both.asks_for(one["code"]) and not both.earlier_is_pedantic),
+    reported = [
+        *(
+            _finding("new", one)
+            for one in new
+            if both.asks_for(one["code"]) and not (both.later_is_pedantic and _is_doubtful(one))
+        ),
+        *(
+            _finding("gone", one)
+            for one in gone
+            if both.asks_for(one["code"]) and not (both.earlier_is_pedantic and _is_doubtful(one))
+        ),
     ]
-    return tuple(told), len(new) + len(gone) - len(told)
+    return tuple(reported), len(new) + len(gone) - len(reported)
+
+
+def _is_doubtful(one: Data) -> bool:
+    """Whether only a pedantic audit may show the finding, as far as its entry says."""
+    confidence: str = one.get("confidence", Confidence.LOW.value)
+    return confidence == Confidence.LOW.value
 
 
 def _finding(move: str, one: Data) -> Difference:

@@ -108,6 +108,7 @@ def _finding(finding: Finding) -> Data:
         "code": finding.code,
         "name": finding.name,
         "severity": finding.severity.value,
+        "confidence": finding.confidence.value,
         "path": finding.path,
         "line": finding.span.line,
         "kernel": finding.kernel,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tritonaudit.domains.affine import ONE, ZERO, Affine, Atom, Atoms, Kind
+from tritonaudit.domains.affine import ONE, ZERO, Affine, Atom, AtomKind, Atoms
 
 QUOTIENT, REMAINDER, ROUNDED_UP, LEAST, MOST, POWER_OF_2 = (
     "FloorDivide", "Modulo", "cdiv", "minimum", "maximum", "next_power_of_2",
@@ -33,7 +33,7 @@ class Arithmetic:
         """A size or number that comes in (free), or one that could not be evaluated; it is `least` or more."""
         known = (key, name, is_free, least)
         if known not in self._symbols:
-            atom = self.atoms.get(Kind.PARAM if is_free else Kind.OPAQUE, name, key, start=least)
+            atom = self.atoms.get(AtomKind.PARAM if is_free else AtomKind.OPAQUE, name, key, start=least)
             self.keys[atom] = key
             self._symbols[known] = Affine.of(atom)
         return self._symbols[known]

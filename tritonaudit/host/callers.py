@@ -130,6 +130,10 @@ class Callers:
                     found.extend(caller for one in spelled for caller in self._index(scope)[0].get(one, ()))
         return [one for one in dict.fromkeys(found) if one.node is not called.node]
 
+    def forget(self, module: Module) -> None:
+        """Functions of the file are no more what they were."""
+        self._calling.pop(module.path, None)
+
     def _index(self, scope: Scope) -> tuple[dict[str, list[Entry]], dict[str, list[Entry]]]:
         """The outermost functions of a module by the names that they call, and by those that they use."""
         path = scope.module.path

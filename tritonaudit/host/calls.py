@@ -77,15 +77,19 @@ def _run(run: Run, function: Function, args: list[Value], keywords: dict[str, Va
     names = bound(run, function, given, keywords)
     frame = Frame(function.frame.scope, names, function.frame)
     run.calls.append(function)
+    dead = run.dead
     try:
         if isinstance(function.node, ast.Lambda):
             return value(run, frame, function.node.body)
+        run.read.add(function.node)
         nodes = function.frame.scope.module.nodes(function.node)
         if nodes.of(ast.Yield):
             return Bag(run.unknown(f"what `{function.name}` yields", *args))
+        run.dead = nodes.dead
         outcome = execute(run, frame, function.node.body)
     finally:
         run.calls.pop()
+        run.dead = dead
     return outcome.value if isinstance(outcome, Returned) else None
 
 

@@ -38,6 +38,8 @@ def look_up(run: Run, frame: Frame, name: str) -> Value:
     if isinstance(found, Unevaluated):
         return constant(run, found, name)
     if found is not None:
+        if isinstance(found, Function):
+            run.read.add(found.node)
         return found
     return External(name) if name in _BUILTINS else Symbol(("name", name), name, f"`{name}` is not defined")
 
@@ -63,7 +65,8 @@ def _constant_of(run: Run, found: Unevaluated, name: str) -> Value:
     values = found.scope.values
     if name not in values:
         values[name] = Symbol((found.scope.module.path, name), name, f"`{name}` is set by a cycle")
-        values[name] = value(run, found.scope.frame, found.node)
+        with found.scope.reading(run):
+            values[name] = value(run, found.scope.frame, found.node)
         if isinstance(values[name], Symbol):
             values[name] = Symbol((found.scope.module.path, name), name, values[name].reason or "set by its module")
     return values[name]
@@ -89,6 +92,8 @@ def _attribute(run: Run, frame: Frame, node: ast.Attribute) -> Value:
     base = value(run, frame, node.value)
     if isinstance(base, Scope):
         found = base.look_up(node.attr)
+        if isinstance(found, Function):
+            run.read.add(found.node)
         return External(node.attr) if found is None else resolved(run, found, node.attr)
     return members.attribute(run, base, node.attr)
 
@@ -160,7 +165,7 @@ def _list(run: Run, frame: Frame, node: ast.List | ast.Set) -> Value:
 
 
 def _written(run: Run, found: Value, nodes: list[ast.expr]) -> Value:
-    """Where the elements of a sequence stand, for what is told of them; it is kept, so that its id stays its own."""
+    """Where the elements of a sequence are, for reports of them; it is kept, so that its id stays its own."""
     run.written[id(found)] = (found, nodes)
     return found
 

@@ -33,6 +33,7 @@ _MOST_STEPS = 10_000
 _MOST_PATHS = 32
 _MOST_RESTARTS = 8
 _MOST_KEPT = 512
+_Read = set[ast.AST]  # the functions whose text something rests on
 _RANKS = {KIND: 2}  # what type an input has is asked by the way
 
 
@@ -172,8 +173,8 @@ class Host:
     def __post_init__(self) -> None:
         self._scopes = Scopes(self.project)
         self._callers = Callers(self._scopes, self.project)
-        self._paths: dict[Entry, tuple[_Path, ...]] = {}
-        self._replayed: dict[Hashable, LaunchSite | Raised | NotKnown] = {}
+        self._paths: dict[Entry, tuple[tuple[_Path, ...], _Read]] = {}
+        self._replayed: dict[tuple[Hashable, ...], tuple[LaunchSite | Raised | NotKnown, _Read]] = {}
         self._bare: set[Entry] = set()
         self._tensors: dict[Entry, frozenset[str]] = {}
 
@@ -213,12 +214,13 @@ class Host:
     def paths(self, entry: Entry) -> tuple[_Path, ...]:
         """The ways through a function of which nothing is known but itself."""
         if entry not in self._paths:
-            self._paths[entry] = tuple(self._enumerate(entry, {}, {}))
-            is_decorated = bool(entry.node.decorator_list)
-            if is_decorated and not any(path.launches for path in self._paths[entry]):
+            read: _Read = {entry.node}
+            found = tuple(self._enumerate(entry, {}, {}, read))
+            if entry.node.decorator_list and not any(path.launches for path in found):
                 self._bare.add(entry)  # a decorator may do what cannot be followed
-                self._paths[entry] = tuple(self._enumerate(entry, {}, {}))
-        return self._paths[entry]
+                found = tuple(self._enumerate(entry, {}, {}, read))
+            self._paths[entry] = found, read
+        return self._paths[entry][0]
 
     def saved(self, entry: Entry) -> Mapping[Key, Value]:
         """What the forward of an autograd function leaves on its context for the backward that the entry is."""
@@ -243,13 +245,14 @@ class Host:
         if key not in self._replayed:
             if len(self._replayed) >= _MOST_KEPT:
                 self._replayed.clear()
-            self._replayed[key] = self._replay(site, sizes)
-        return self._replayed[key]
+            read: _Read = {site.entry.node}
+            self._replayed[key] = self._replay(site, sizes, read), read
+        return self._replayed[key][0]
 
-    def _replay(self, site: LaunchSite, sizes: Mapping[str, int]) -> LaunchSite | Raised | NotKnown:
+    def _replay(self, site: LaunchSite, sizes: Mapping[str, int], read: _Read) -> LaunchSite | Raised | NotKnown:
         chosen = {condition.test: condition.holds for condition in site.conditions}
         reasons: list[str] = []
-        for path in self._enumerate(site.entry, sizes, chosen):
+        for path in self._enumerate(site.entry, sizes, chosen, read):
             for one in path.launches:
                 if one.call is site.call and not _differ(one.conditions, chosen):
                     found = LaunchSite(one, site.entry, one.conditions, one.ranks, self.arithmetic, site.doubt)
@@ -261,17 +264,42 @@ class Host:
                 reasons.append(path.ended)
         return Raised(next((reason for reason in reasons if reason), "the host code does not get there"))
 
-    def follow(self, before: Module, after: Module) -> None:
-        """What was found in a file still holds: its nodes are the same but for the body of a kernel."""
-        self._scopes.follow(before, after)
+    def follow(self, module: Module, replaced: Mapping[ast.AST, ast.FunctionDef]) -> None:
+        """Some functions of a file have other bodies now, and are other nodes: what did not rest on theirs holds."""
+        self._scopes.follow(module, replaced)
+        jit = {function.node for function in module.jit}
+        gone = {before for before, after in replaced.items() if after not in jit}
+        if not gone:
+            return
+        if self._scopes.rest_on(gone):
+            self.__post_init__()
+            return
+        self._callers.forget(module)
+        shown, self._tensors = self._tensors, {}
+        self._paths = {
+            entry: (paths, read)
+            for entry, (paths, read) in self._paths.items()
+            if gone.isdisjoint(read) and shown.get(entry) == self._shown_in(entry)
+        }
+        self._replayed = {
+            key: (found, read)
+            for key, (found, read) in self._replayed.items()
+            if gone.isdisjoint(read) and key[1] in self._paths
+        }
+        self._bare &= self._paths.keys()
 
     def forget(self, module: Module) -> None:
         """Let go of what was found in a file that is done with."""
         self._paths = {entry: paths for entry, paths in self._paths.items() if entry.scope.module is not module}
         self._tensors = {entry: shown for entry, shown in self._tensors.items() if entry.scope.module is not module}
 
-    def _enumerate(self, entry: Entry, sizes: Mapping[str, int], first: Mapping[Test, bool]) -> Iterator[_Path]:
-        """Every way through the entry: first past what raises, then those that differ early."""
+    def _enumerate(
+        self, entry: Entry, sizes: Mapping[str, int], first: Mapping[Test, bool], read: _Read
+    ) -> Iterator[_Path]:
+        """Every way through the entry: first past what raises, then those that differ early.
+
+        The functions whose text the ways rest on are added to what was `read`.
+        """
         pending: list[tuple[int, int, Mapping[Test, bool]]] = [(0, 0, first)]
         seen: set[frozenset[tuple[Test, bool]]] = set()
         steps = _MOST_STEPS
@@ -279,7 +307,7 @@ class Host:
             if not pending or steps <= 0:
                 break
             choices = heappop(pending)[2]
-            run, ended, is_cut = self._run(entry, sizes, choices, {}, steps)
+            run, ended, is_cut = self._run(entry, sizes, choices, read, steps)
             steps = run.steps
             yield _Path(tuple(run.launches), tuple(run.facts.conditions), ended, is_cut, run.fields)
             way = dict(choices)
@@ -294,12 +322,12 @@ class Host:
                 way[condition.test] = condition.holds
 
     def _run(
-        self, entry: Entry, sizes: Mapping[str, int], choices: Mapping[Test, bool], ranks: Mapping[Key, int], steps: int
+        self, entry: Entry, sizes: Mapping[str, int], choices: Mapping[Test, bool], read: _Read, steps: int
     ) -> tuple[Run, str, bool]:
-        known = dict(ranks)
+        known: dict[Key, int] = {}
         chosen: list[Condition] = []
         for _ in range(_MOST_RESTARTS):
-            run = Run(self.arithmetic, sizes, choices, dict(known), steps, apply)
+            run = Run(self.arithmetic, sizes, choices, dict(known), steps, apply, read)
             run.settled.extend(chosen)  # which the ranks now decide
             try:
                 self._enter(run, entry)
@@ -317,9 +345,7 @@ class Host:
     def _enter(self, run: Run, entry: Entry) -> None:
         """Call the entry with nothing known of what is passed but what its annotations and its own text say."""
         spec = entry.node.args
-        if entry not in self._tensors:
-            self._tensors[entry] = _used_as_tensors(entry.node, entry.scope, _MOST_CALLS_DEEP)
-        frame, shown = entry.frame(), self._tensors[entry]
+        frame, shown = entry.frame(), self._shown_in(entry)
         given: dict[str, Value] = {}
         for arg in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
             symbol = Symbol(("input", arg.arg), arg.arg, "", frozenset((arg.arg,)))
@@ -333,22 +359,27 @@ class Host:
         positional = [given.pop(arg.arg) for arg in (*spec.posonlyargs, *spec.args)]
         apply(run, Function(entry.node, frame, is_bare=entry in self._bare), positional, given, None)
 
+    def _shown_in(self, entry: Entry) -> frozenset[str]:
+        """The parameters that the text of the entry, and of what it calls, shows to be tensors."""
+        if entry not in self._tensors:
+            self._tensors[entry] = _used_as_tensors(entry.node, entry.scope, _MOST_CALLS_DEEP)
+        return self._tensors[entry]
+
 
 _MOST_CALLS_DEEP = 3
 _TENSOR = "torch.Tensor"
 _OF_TENSORS = frozenset(("shape", "stride", "dtype", "size", "numel", "contiguous", "is_contiguous", "data_ptr"))
 
 
-@lru_cache(maxsize=4096)
-def used_as_tensors(node: ast.FunctionDef) -> frozenset[str]:
-    """The names that are asked for what only tensors have."""
-    attributes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Attribute) and inner.attr in _OF_TENSORS)
+def used_as_tensors(node: ast.FunctionDef, module: Module) -> frozenset[str]:
+    """The names that are asked for what only tensors have, in a function of the module."""
+    attributes = (inner for inner in module.nodes(node).of(ast.Attribute) if inner.attr in _OF_TENSORS)
     return frozenset(inner.value.id for inner in attributes if isinstance(inner.value, ast.Name))
 
 
 def _used_as_tensors(node: ast.FunctionDef, scope: Scope, depth: int) -> frozenset[str]:
     """Those, and the names that are passed to functions of the project which ask them for it."""
-    found = set(used_as_tensors(node))
+    found = set(used_as_tensors(node, scope.module))
     for call in scope.module.nodes(node).of(ast.Call) if depth else ():
         called = _called(scope, call)
         if called is not None and isinstance(called.node, ast.FunctionDef):

@@ -114,12 +114,12 @@ def _axes(run: Run, grid: Value) -> tuple[Value, ...] | Symbol:
 
 def decorations_of(run: Run, kernel: Kernel) -> Decorations:
     """Read once of each kernel."""
-    kept = kernel.scope.values
-    key = f"@{kernel.function.first_line}"
-    if key not in kept:
-        kept[key] = Decorations((), {})
-        kept[key] = _decorations(run, kernel)
-    found: Decorations = kept[key]
+    kept = kernel.scope.decorations
+    if kernel not in kept:
+        kept[kernel] = Decorations((), {})
+        with kernel.scope.reading(run):
+            kept[kernel] = _decorations(run, kernel)
+    found: Decorations = kept[kernel]
     return found
 
 

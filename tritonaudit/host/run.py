@@ -39,7 +39,7 @@ class OutOfBudget(Exception):
 
 
 class Restart(Exception):
-    """How many dimensions a tensor has was learnt after it was asked for sizes: the path is run anew with it.
+    """How many dimensions a tensor has was learnt after it was asked for sizes: the path is run again with it.
 
     `chosen` is the condition that says so, where it may go either way.
     """
@@ -73,6 +73,7 @@ class Run:
     """The state of one run. `sizes` are the numbers that are put in for inputs, by their names.
 
     `choices` say which way to go where a condition may go either way; `settled` has all that went one of its ways.
+    `read` gets the functions whose text it rests on, and `dead` are the statements of the running one that do nothing.
     """
 
     arithmetic: Arithmetic
@@ -81,6 +82,8 @@ class Run:
     ranks: dict[Key, int]
     steps: int
     call: Callable[[Run, Value, list[Value], dict[str, Value], ast.AST | None], Value]
+    read: set[ast.AST] = field(default_factory=set)
+    dead: frozenset[int] = frozenset()
     facts: Facts = field(init=False)
     settled: list[Condition] = field(default_factory=list)
     launches: list[Recorded] = field(default_factory=list)
@@ -102,6 +105,12 @@ class Run:
     def step(self, node: ast.AST | None = None) -> None:
         self.steps -= 1
         self._node = node or self._node
+        if self.steps < 0:
+            raise OutOfBudget
+
+    def spend(self, steps: int) -> None:
+        """Take so many steps at once."""
+        self.steps -= steps
         if self.steps < 0:
             raise OutOfBudget
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from tritonaudit.host.values import Class, External, Frame, Function, Kernel, Symbol, Value
 from tritonaudit.source.nodes import spans
@@ -26,6 +27,12 @@ class Files(Protocol):
         """The file that `source`, dotted, names in an import of `importer`."""
 
 
+class Reads(Protocol):
+    """A run, as far as it notes the functions whose text it rests on."""
+
+    read: set[ast.AST]
+
+
 @dataclass(frozen=True)
 class Unevaluated:
     """A name that is set to an expression at the module's own level."""
@@ -40,9 +47,11 @@ class Scope:
     def __init__(self, module: Module, scopes: Scopes) -> None:
         self.module = module
         self.values: dict[str, Value] = {}
+        self.decorations: dict[Kernel, Any] = {}
+        self.read: set[ast.AST] = set()
         self.frame = Frame(self)
         self._scopes = scopes
-        self._jit = {id(jit.node): jit for jit in module.jit}
+        self._kernels = {id(jit.node): Kernel(jit, self) for jit in module.jit}
         self._names: dict[str, list[Definition]] = {}
         self._imports: dict[str, tuple[str, str]] = {}
         self._starred: list[str] = []
@@ -93,15 +102,32 @@ class Scope:
             else:
                 self._imports.setdefault(alias.asname or alias.name, (source, alias.name))
 
-    def follow(self, module: Module) -> None:
-        """The module has another text, in which only the body of a kernel differs."""
-        nodes = {id(old.node): new.node for old, new in zip(self.module.jit, module.jit, strict=True)}
+    @contextmanager
+    def reading(self, run: Reads) -> Iterator[None]:
+        """While it lasts, what is evaluated is the module's own, which counts for every run from then on."""
+        outer, run.read = run.read, set()
+        try:
+            yield
+        finally:
+            self.read |= run.read
+            run.read = outer
+
+    def follow(self, replaced: Mapping[ast.AST, ast.FunctionDef]) -> None:
+        """Some of its functions have other bodies now; a kernel stays the same one for all who know it."""
         for name, known in self._names.items():
-            if any(id(node) in nodes for node in known):
-                self._names[name] = [nodes.get(id(node), node) for node in known]
-                self._found.pop(name, None)
-        self.module = module
-        self._jit = {id(jit.node): jit for jit in module.jit}
+            self._names[name] = [replaced.get(node, node) for node in known]
+        for jit in self.module.jit:
+            if id(jit.node) not in self._kernels:
+                kernel = next(one for one in self._kernels.values() if replaced.get(one.function.node) is jit.node)
+                del self._kernels[id(kernel.function.node)]
+                kernel.function = jit
+                self._kernels[id(jit.node)] = kernel
+
+    def forget(self, gone: Container[ast.AST]) -> None:
+        """Functions of its or of another file are no more what they were."""
+        is_gone = [name for name, found in self._found.items() if isinstance(found, Function) and found.node in gone]
+        for name in is_gone:
+            del self._found[name]
 
     def look_up(self, name: str, hops: int = 0) -> Value:
         """What the name is; None where the module does not know it."""
@@ -138,12 +164,11 @@ class Scope:
         """The function, kernel or class that a definition makes."""
         if isinstance(node, ast.ClassDef):
             return Class(node, frame)
-        jit = self._jit.get(id(node))
-        return Function(node, frame) if jit is None else Kernel(jit, self)
+        return self._kernels.get(id(node)) or Function(node, frame)
 
     def jit_of(self, function: Function) -> Kernel | None:
         """The kernel that a function is made by `triton.jit(function)`."""
-        return next((Kernel(jit, self) for jit in self.module.jit if jit.node is function.node), None)
+        return self._kernels.get(id(function.node))
 
     def imported(self, source: str, name: str, hops: int = 0) -> Value:
         """What `from source import name` gives, or `import source`."""
@@ -171,7 +196,7 @@ class Scope:
             for name in (*_BLOCKS, "cases"):
                 for node in getattr(parent, name, None) or ():
                     if isinstance(node, ast.FunctionDef):
-                        if id(node) not in self._jit:
+                        if id(node) not in self._kernels:
                             yield node, around
                             stack.append((node, (*around, node)))
                     else:
@@ -196,11 +221,17 @@ class Scopes:
             self._by_path[module.path] = Scope(module, self)
         return self._by_path[module.path]
 
-    def follow(self, before: Module, after: Module) -> None:
-        """A file that was read has another text, in which only the body of a kernel differs."""
-        known = self._by_path.get(before.path)
-        if known is not None and known.module is before:
-            known.follow(after)
+    def follow(self, module: Module, replaced: Mapping[ast.AST, ast.FunctionDef]) -> None:
+        """Some functions of a file that may have been read have other bodies now."""
+        known = self._by_path.get(module.path)
+        if known is not None and known.module is module:
+            known.follow(replaced)
+        for scope in self._by_path.values():
+            scope.forget(replaced)
+
+    def rest_on(self, functions: Container[ast.AST]) -> bool:
+        """Whether what a module sets its names to was computed by one of these."""
+        return any(node in functions for scope in self._by_path.values() for node in scope.read)
 
     def are_of(self, module: Module) -> bool:
         """Whether what was read of the file, if anything, is this text of it."""

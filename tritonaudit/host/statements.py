@@ -10,7 +10,7 @@ from tritonaudit.host.expressions import bind, learn_rank, look_up, value
 from tritonaudit.host.members import set_attribute
 from tritonaudit.host.operators import binary, compare
 from tritonaudit.host.run import Raises, Run
-from tritonaudit.host.values import Bag, Dims, Frame, Kernel, Symbol, Value
+from tritonaudit.host.values import Bag, Dims, Frame, Function, Kernel, Symbol, Value
 
 _MOST_TURNS = 64
 
@@ -31,6 +31,8 @@ Outcome = Returned | _Leaves | None
 def execute(run: Run, frame: Frame, body: list[ast.stmt]) -> Outcome:
     """Run statements one after the other, until one leaves."""
     for node in body:
+        if id(node) in run.dead:
+            continue
         run.step()
         outcome = _statement(run, frame, node)
         if outcome is not None:
@@ -46,7 +48,7 @@ def _statement(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
         for target in node.targets:
             bind(run, frame, target, given)
     elif isinstance(node, ast.If):
-        holds = run.truth(value(run, frame, node.test), not isinstance(node.body[-1], ast.Raise))
+        holds = run.truth(value(run, frame, node.test), not _raises(run, node.body))
         return execute(run, frame, node.body if holds else node.orelse)
     elif isinstance(node, ast.Expr):
         value(run, frame, node.value)
@@ -65,12 +67,17 @@ def _statement(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
     elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         frame.names[node.name] = frame.scope.defined(node, frame)
     elif isinstance(node, (ast.Import, ast.ImportFrom)):
-        _import(frame, node)
+        _import(run, frame, node)
     elif isinstance(node, (ast.Break, ast.Continue)):
         return _BREAK if isinstance(node, ast.Break) else _CONTINUE
     else:
         return _compound(run, frame, node)
     return None
+
+
+def _raises(run: Run, body: list[ast.stmt]) -> bool:
+    last = next((node for node in reversed(body) if id(node) not in run.dead), None)
+    return isinstance(last, ast.Raise)
 
 
 def _compound(run: Run, frame: Frame, node: ast.stmt) -> Outcome:
@@ -131,14 +138,17 @@ def _same_shapes(run: Run, left: Value, right: Value, test: ast.Compare) -> Valu
     return compare(run, ast.Eq(), left, right)
 
 
-def _import(frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
+def _import(run: Run, frame: Frame, node: ast.Import | ast.ImportFrom) -> None:
     for alias in node.names:
         if isinstance(node, ast.Import):
             name = alias.asname or alias.name.partition(".")[0]
             frame.names[name] = frame.scope.imported(alias.name if alias.asname else name, "")
         elif alias.name != "*":
             source = "." * node.level + (node.module or "")
-            frame.names[alias.asname or alias.name] = frame.scope.imported(source, alias.name)
+            found = frame.scope.imported(source, alias.name)
+            frame.names[alias.asname or alias.name] = found
+            if isinstance(found, Function):
+                run.read.add(found.node)
 
 
 def _for(run: Run, frame: Frame, node: ast.For | ast.AsyncFor) -> Outcome:
@@ -194,12 +204,23 @@ def _try(run: Run, frame: Frame, node: ast.Try) -> Outcome:
 def _forget(run: Run, frame: Frame, body: list[ast.stmt], reason: str) -> None:
     """What the statements set is not known; kernels and the like stay what they are."""
     for statement in body:
-        for node in ast.walk(statement):
-            run.step()
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        steps, stores = _stores(statement, run.dead)
+        run.spend(steps)
+        for node in stores:
+            if isinstance(node, ast.Name):
                 before = look_up(run, frame, node.id)
                 if not isinstance(before, Kernel):
                     roots = before.roots if isinstance(before, Symbol) else frozenset()
                     frame.names[node.id] = Symbol((*run.fresh(), id(node)), node.id, reason, roots)
-            elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            else:
                 set_attribute(run, value(run, frame, node.value), node.attr, run.unknown(reason, name=node.attr))
+
+
+@lru_cache(maxsize=1024)
+def _stores(statement: ast.stmt, dead: frozenset[int]) -> tuple[int, tuple[ast.Name | ast.Attribute, ...]]:
+    """How many nodes there are to it, and those that set a name or an attribute."""
+    found: list[ast.AST] = [] if id(statement) in dead else [statement]
+    for node in found:  # which grows while it is read
+        found.extend(inner for inner in ast.iter_child_nodes(node) if id(inner) not in dead)
+    stores = [node for node in found if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store)]
+    return len(found), tuple(stores)

@@ -19,11 +19,11 @@ _DTYPES = {
 }  # fmt: skip
 
 
-# -- made anew -----------------------------------------------------------------------------------------------------
+# -- new ------------------------------------------------------------------------------------------------------------
 
 
 def made(run: Run, shape: Value, dtype: Value, how: str) -> Tensor:
-    """A new tensor, contiguous; of unknown shape where it is not told."""
+    """A new tensor, contiguous; of unknown shape where none is given."""
     symbol = run.unknown(f"the elements of `{how}`", shape, name="a new tensor")
     known: Shape = run.dims(shape) if isinstance(shape, (tuple, list, Dims)) else Dims(symbol)
     return Tensor(symbol, known, None, dtype, how, True)
@@ -192,7 +192,7 @@ def _flatten(run: Run, tensor: Tensor, args: Arguments, keywords: Keywords) -> V
     elif isinstance(dims, Dims) and first == 0 and last == -2:
         end = (dims.last or 0) - 1
         shape = (run.count(Dims(dims.of, dims.first, end)), run.item(dims, -1))
-    elif isinstance(dims, Dims) or first is None or last is None:
+    elif isinstance(dims, Dims) or not dims or first is None or last is None:
         return _unknown(run, tensor, "flatten")
     else:
         first, last = first % len(dims), last % len(dims)
@@ -205,7 +205,7 @@ def _transpose(run: Run, tensor: Tensor, args: Arguments, keywords: Keywords) ->
     dims = run.dims(tensor.shape)
     if len(places) != 2 or None in places:
         return _unknown(run, tensor, "transpose")
-    if isinstance(dims, Dims):
+    if isinstance(dims, Dims) or not dims:
         return _unknown(run, tensor, "transpose")
     order = list(range(len(dims)))
     one, other = (place % len(dims) for place in places if place is not None)

@@ -197,9 +197,9 @@ class Object:
     fields: dict[str, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Kernel:
-    """A jit function, and the file that it stands in."""
+    """A jit function, and the file that it stands in; it is another function once its body was edited."""
 
     function: JitFunction
     scope: Scope

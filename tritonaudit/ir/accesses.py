@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonaudit.ir.arithmetic import broadcast_shapes, dtype_of, no_value, shape_of, written
 from tritonaudit.ir.blocks import dimensions
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import (
     FLOATS,
     INTEGERS,
@@ -65,10 +65,10 @@ def _load(reader: Reader, bound: Bound) -> Value:
     if not _is_pointer(reader, bound, "tl.load", pointer):
         return UNKNOWN
     if bound.given("other") and not bound.given("mask") and not bound.named.keys() - _LOAD:
-        reader.mistake(Kind.OTHER_WITHOUT_MASK, bound.node, other=ast.unparse(bound.node_of("other")))
+        reader.mistake(MistakeKind.OTHER_WITHOUT_MASK, bound.node, other=ast.unparse(bound.node_of("other")))
     assert isinstance(pointer, Tensor)
     if (bound.given("boundary_check") or bound.given("padding_option")) and not pointer.free:
-        reader.mistake(Kind.BLOCK_POINTER, bound.node, "plain", until=_REMOVED)
+        reader.mistake(MistakeKind.BLOCK_POINTER, bound.node, "plain", until=_REMOVED)
     _check_mask(reader, bound)
     _check_other(reader, bound, pointer)
     shape = _accessed(reader, bound, pointer, ("mask", "other"), load=True)
@@ -81,11 +81,11 @@ def _check_other(reader: Reader, bound: Bound, pointer: Tensor) -> None:
     no_value(reader, other, bound.node_of("other"), "`other` of `tl.load`", none=True)
     if isinstance(other, Tensor) and other.is_pointer and element in (*FLOATS, *_NARROW):
         node = bound.node_of("other")
-        reader.mistake(Kind.CAST, node, "pointer as value", text=ast.unparse(node), dtype=element)
+        reader.mistake(MistakeKind.CAST, node, "pointer as value", text=ast.unparse(node), dtype=element)
     number = other.value if isinstance(other, Const) else None
     if element in INTEGERS and isinstance(number, float) and not math.isfinite(number):
         node = bound.node_of("other")
-        reader.mistake(Kind.INTEGER_INFINITY, node, text=ast.unparse(node), dtype=element)
+        reader.mistake(MistakeKind.INTEGER_INFINITY, node, text=ast.unparse(node), dtype=element)
 
 
 _NARROW = ("i8", "i16", "i32", "u8", "u16", "u32")
@@ -103,11 +103,11 @@ def _loaded(reader: Reader, dtype: str | None) -> str | None:
 def _is_pointer(reader: Reader, bound: Bound, name: str, pointer: Value) -> bool:
     """Whether an access can be judged further; a mistake where what it is given is certainly no pointer."""
     if isinstance(pointer, Descriptor):
-        reader.mistake(Kind.DESCRIPTOR, bound.node, "plain access", name=name)
+        reader.mistake(MistakeKind.DESCRIPTOR, bound.node, "plain access", name=name)
         return False
     if isinstance(pointer, Const) and (isinstance(pointer.value, (int, float)) or not pointer.known):
         node = bound.node_of("pointer")
-        reader.mistake(Kind.NOT_A_POINTER, node, name=name, text=ast.unparse(node), type=text_of_type(pointer))
+        reader.mistake(MistakeKind.NOT_A_POINTER, node, name=name, text=ast.unparse(node), type=text_of_type(pointer))
         return False
     if no_value(reader, pointer, bound.node_of("pointer"), f"the pointer of `{name}`"):
         return False
@@ -115,7 +115,7 @@ def _is_pointer(reader: Reader, bound: Bound, name: str, pointer: Value) -> bool
         if pointer.dtype is None or pointer.is_pointer:
             return True
         reader.mistake(
-            Kind.NOT_A_POINTER, bound.node_of("pointer"),
+            MistakeKind.NOT_A_POINTER, bound.node_of("pointer"),
             name=name, text=ast.unparse(bound.node_of("pointer")), type=text_of_type(pointer),
         )  # fmt: skip
         return False
@@ -129,11 +129,11 @@ def _check_mask(reader: Reader, bound: Bound) -> None:
         node = bound.node_of("mask")
         loads_all = bound.name == "load" and type(mask.value) is int
         since = _CHECKS_MASK if loads_all else None
-        reader.mistake(Kind.MASK_DTYPE, node, since=since, text=ast.unparse(node), type=text_of_type(mask))
+        reader.mistake(MistakeKind.MASK_DTYPE, node, since=since, text=ast.unparse(node), type=text_of_type(mask))
     dtype = dtype_of(mask) if isinstance(mask, Tensor) else None
     if isinstance(mask, Tensor) and (mask.is_pointer or (dtype in (*INTEGERS, *FLOATS) and dtype != "i1")):
         node = bound.node_of("mask")
-        reader.mistake(Kind.MASK_DTYPE, node, text=ast.unparse(node), type=text_of_type(mask))
+        reader.mistake(MistakeKind.MASK_DTYPE, node, text=ast.unparse(node), type=text_of_type(mask))
 
 
 def _accessed(reader: Reader, bound: Bound, pointer: Tensor, names: tuple[str, ...], load: bool) -> Shape | None:
@@ -149,19 +149,19 @@ def _accessed(reader: Reader, bound: Bound, pointer: Tensor, names: tuple[str, .
         node = bound.node_of(name)
         words: dict[str, Any] = {"text": ast.unparse(node), "left": written(other), "right": written(shape)}
         if shape == ():
-            reader.mistake(Kind.BLOCK_FOR_SCALAR, node, name, access="load" if load else "store", **words)
+            reader.mistake(MistakeKind.BLOCK_FOR_SCALAR, node, name, access="load" if load else "store", **words)
             return None
         joint = broadcast_shapes(shape, other)
         grows = joint is not None and (len(joint) > len(shape) or _grows(shape, joint))
         if joint is None or (grows and not load):
             reader.mistake(
-                Kind.SHAPES, node, "access", text=ast.unparse(node), left=written(other), right=written(shape)
+                MistakeKind.SHAPES, node, "access", text=ast.unparse(node), left=written(other), right=written(shape)
             )
             return None
         if len(other) != len(shape):
-            reader.mistake(Kind.RANKS, node, name, until=_RANKS, **words)
+            reader.mistake(MistakeKind.RANKS, node, name, until=_RANKS, **words)
         elif grows:
-            reader.mistake(Kind.SHAPES, node, "access", until=_RANKS, text=ast.unparse(node),
+            reader.mistake(MistakeKind.SHAPES, node, "access", until=_RANKS, text=ast.unparse(node),
                            left=written(other), right=written(shape))  # fmt: skip
         if grows:
             shape = joint
@@ -190,7 +190,9 @@ def _check_stored(reader: Reader, bound: Bound, pointer: Tensor) -> None:
     value = bound.value("value")
     no_value(reader, value, bound.node_of("value"), "what `tl.store` stores")
     if isinstance(value, Tensor) and value.is_pointer and pointer.dtype not in (None, POINTER, "*i64", "*u64"):
-        reader.mistake(Kind.CAST, bound.node_of("value"), "stored pointer", text=ast.unparse(bound.node_of("value")))
+        reader.mistake(
+            MistakeKind.CAST, bound.node_of("value"), "stored pointer", text=ast.unparse(bound.node_of("value"))
+        )
 
 
 def _check_options(reader: Reader, bound: Bound, access: str) -> None:
@@ -206,7 +208,7 @@ def _check_options(reader: Reader, bound: Bound, access: str) -> None:
         elif until is None:
             continue
         reader.mistake(
-            Kind.OPTION_VALUE, bound.node_of(name), name, until=until,
+            MistakeKind.OPTION_VALUE, bound.node_of(name), name, until=until,
             value=value.value, name=name, allowed=", ".join(repr(one) for one in allowed if one != value.value),
         )  # fmt: skip
 
@@ -237,22 +239,24 @@ def _check_exchange(reader: Reader, bound: Bound, pointer: Tensor, element: str 
             continue
         text, dtype = ast.unparse(node), dtype_of(value)
         if pointer.shape and shape_of(value) == ():
-            reader.mistake(Kind.SHAPES, node, "access", text=text, left="()", right=written(pointer.shape))
+            reader.mistake(MistakeKind.SHAPES, node, "access", text=text, left="()", right=written(pointer.shape))
         if element is not None and dtype is not None and dtype != element:
             takes = f"values of the pointer's {element}"
-            reader.mistake(Kind.ARGUMENT_VALUE, node, name="tl.atomic_cas", takes=takes, text=text, given=dtype)
+            reader.mistake(MistakeKind.ARGUMENT_VALUE, node, name="tl.atomic_cas", takes=takes, text=text, given=dtype)
     if element in ("i8", "u8"):
-        reader.mistake(Kind.ATOMIC_DTYPE, bound.node, "never", name="tl.atomic_cas", dtype=element)
+        reader.mistake(MistakeKind.ATOMIC_DTYPE, bound.node, "never", name="tl.atomic_cas", dtype=element)
 
 
 def _check_element(reader: Reader, bound: Bound, element: str | None) -> None:
     if element in ("i1", "i8", "i16", "u8", "u16"):
-        reader.mistake(Kind.ATOMIC_DTYPE, bound.node, "never", name=f"tl.{bound.name}", dtype=element)
+        reader.mistake(MistakeKind.ATOMIC_DTYPE, bound.node, "never", name=f"tl.{bound.name}", dtype=element)
     elif element == "bf16":
         until = (3, 4) if bound.name == "atomic_add" else None
-        reader.mistake(Kind.ATOMIC_DTYPE, bound.node, "bf16", until=until, name=f"tl.{bound.name}", dtype=element)
+        reader.mistake(
+            MistakeKind.ATOMIC_DTYPE, bound.node, "bf16", until=until, name=f"tl.{bound.name}", dtype=element
+        )
     elif element == "fp16" and bound.name != "atomic_add":
-        reader.mistake(Kind.ATOMIC_DTYPE, bound.node, "fp16", name=f"tl.{bound.name}", dtype=element)
+        reader.mistake(MistakeKind.ATOMIC_DTYPE, bound.node, "fp16", name=f"tl.{bound.name}", dtype=element)
 
 
 # -- block pointers ----------------------------------------------------------------------------------------------
@@ -266,12 +270,12 @@ def _make_block_ptr(reader: Reader, bound: Bound) -> Value:
         given = order if name == "order" else bound.value(name)
         if isinstance(given, Tuple) and rank is not None and len(given.items) != rank:
             node = bound.node_of(name)
-            reader.mistake(Kind.BLOCK_POINTER, node, "order", until=_REMOVED, name=name, rank=rank)
+            reader.mistake(MistakeKind.BLOCK_POINTER, node, "order", until=_REMOVED, name=name, rank=rank)
     offsets = bound.value("offsets")
     if isinstance(offsets, Tuple):
         for item in offsets.items:
             if isinstance(item, Tensor) and item.dtype in ("i64", "u64"):
-                reader.mistake(Kind.BLOCK_POINTER, bound.node_of("offsets"), "offsets", until=(3, 8))
+                reader.mistake(MistakeKind.BLOCK_POINTER, bound.node_of("offsets"), "offsets", until=(3, 8))
     return BlockPointer(base.dtype if isinstance(base, Tensor) else None, shape)
 
 
@@ -282,28 +286,28 @@ def _advance(reader: Reader, bound: Bound) -> Value:
 
 def _block_load(reader: Reader, bound: Bound, pointer: BlockPointer) -> Value:
     if bound.given("mask") or bound.given("other"):
-        reader.mistake(Kind.BLOCK_POINTER, bound.node, "mask", until=_REMOVED)
+        reader.mistake(MistakeKind.BLOCK_POINTER, bound.node, "mask", until=_REMOVED)
     padding = bound.value("padding_option")
     check = bound.value("boundary_check")
     for item in check.items if isinstance(check, Tuple) and pointer.shape is not None else ():
         rank = len(pointer.shape or ())
         if isinstance(item, Const) and type(item.value) is int and not 0 <= item.value < rank:
             node = bound.node_of("boundary_check")
-            reader.mistake(Kind.AXIS, node, "rank", until=_REMOVED, axis=item.value, rank=rank, name="tl.load")
+            reader.mistake(MistakeKind.AXIS, node, "rank", until=_REMOVED, axis=item.value, rank=rank, name="tl.load")
     empty = not bound.given("boundary_check") or check == Tuple((), True)
     if empty and isinstance(padding, Const) and padding.known and padding.value:
-        reader.mistake(Kind.BLOCK_POINTER, bound.node, "padding", until=_REMOVED)
+        reader.mistake(MistakeKind.BLOCK_POINTER, bound.node, "padding", until=_REMOVED)
     dtype = pointer.dtype[1:] if pointer.dtype and pointer.dtype != POINTER else None
     return Tensor(dtype, pointer.shape)
 
 
 def _block_store(reader: Reader, bound: Bound, pointer: BlockPointer) -> None:
     if bound.given("mask"):
-        reader.mistake(Kind.BLOCK_POINTER, bound.node, "mask", until=_REMOVED)
+        reader.mistake(MistakeKind.BLOCK_POINTER, bound.node, "mask", until=_REMOVED)
     value, element = bound.value("value"), (pointer.dtype or POINTER)[1:]
     if isinstance(value, Tensor) and value.is_block and value.dtype and element and value.dtype != element:
         reader.mistake(
-            Kind.BLOCK_POINTER, bound.node_of("value"), "dtype", until=(3, 8),
+            MistakeKind.BLOCK_POINTER, bound.node_of("value"), "dtype", until=(3, 8),
             value=value.dtype, element=element, text=ast.unparse(bound.node_of("value")),
         )  # fmt: skip
 
@@ -319,7 +323,7 @@ def _make_descriptor(reader: Reader, bound: Bound) -> Value:
     block = bound.value("block_shape")
     shape = dimensions(reader, block, bound.node_of("block_shape"), f"tl.{bound.name}")
     if isinstance(block, Const) and type(block.value) is tuple:
-        reader.mistake(Kind.DESCRIPTOR, bound.node_of("block_shape"), "constant shape", until=(3, 8))
+        reader.mistake(MistakeKind.DESCRIPTOR, bound.node_of("block_shape"), "constant shape", until=(3, 8))
     _check_axes(reader, bound, shape)
     dtype = base.dtype[1:] if isinstance(base, Tensor) and base.dtype and base.dtype != POINTER else None
     strides = bound.value("strides")
@@ -328,11 +332,11 @@ def _make_descriptor(reader: Reader, bound: Bound) -> Value:
         is_one = isinstance(last, Const) and (not last.known or last.value == 1)
         free = isinstance(last, Tensor) and last.free
         if not is_one and not free and last != UNKNOWN:
-            reader.mistake(Kind.DESCRIPTOR, bound.node_of("strides"), "stride", text=_last_text(bound))
+            reader.mistake(MistakeKind.DESCRIPTOR, bound.node_of("strides"), "stride", text=_last_text(bound))
     if shape and shape[-1] is not None and dtype is not None:
         size = shape[-1] * (1 if dtype.startswith("fp8") else _BYTES.get(dtype, 16))
         if size < 16:
-            reader.mistake(Kind.DESCRIPTOR, bound.node, "narrow", size=size, dtype=dtype, last=shape[-1])
+            reader.mistake(MistakeKind.DESCRIPTOR, bound.node, "narrow", size=size, dtype=dtype, last=shape[-1])
     return Descriptor(dtype, shape)
 
 
@@ -343,10 +347,10 @@ def _check_axes(reader: Reader, bound: Bound, shape: Shape | None) -> None:
         counts["block_shape"] = len(shape)
     given = next((count for count in counts.values() if not 1 <= count <= 5), None)
     if given is not None:
-        reader.mistake(Kind.DESCRIPTOR, bound.node, "axes", given=given)
+        reader.mistake(MistakeKind.DESCRIPTOR, bound.node, "axes", given=given)
     elif len(set(counts.values())) > 1:
         text = ", ".join(f"{count} in `{name}`" for name, count in counts.items())
-        reader.mistake(Kind.DESCRIPTOR, bound.node, "axes differ", text=text)
+        reader.mistake(MistakeKind.DESCRIPTOR, bound.node, "axes differ", text=text)
 
 
 def _last_text(bound: Bound) -> str:
@@ -366,7 +370,7 @@ def descriptor_method(
     if name in ("load", "store"):
         for keyword in ("mask", "other"):
             if keyword in keywords:
-                reader.mistake(Kind.DESCRIPTOR, node, "keyword", keyword=keyword, name=name)
+                reader.mistake(MistakeKind.DESCRIPTOR, node, "keyword", keyword=keyword, name=name)
         offsets = positional[0] if positional else keywords.get("offsets")
         if offsets is not None:
             _check_offsets(reader, descriptor, *offsets)
@@ -386,22 +390,22 @@ def _check_described(reader: Reader, descriptor: Descriptor, value: Value, node:
         pairs = zip(shape, descriptor.shape, strict=True) if same else ()
         if not same or any(a is not None and b is not None and a != b for a, b in pairs):
             words: dict[str, Any] = {"left": written(shape), "right": written(descriptor.shape)}
-            reader.mistake(Kind.DESCRIPTOR, node, "shape", text=ast.unparse(node), **words)
+            reader.mistake(MistakeKind.DESCRIPTOR, node, "shape", text=ast.unparse(node), **words)
     if isinstance(value, Tensor) and None not in (value.dtype, descriptor.dtype) and value.dtype != descriptor.dtype:
         types: dict[str, Any] = {"value": str(value.dtype), "element": str(descriptor.dtype)}
-        reader.mistake(Kind.DESCRIPTOR, node, "dtype", until=(3, 5), text=ast.unparse(node), **types)
+        reader.mistake(MistakeKind.DESCRIPTOR, node, "dtype", until=(3, 5), text=ast.unparse(node), **types)
 
 
 def _check_offsets(reader: Reader, descriptor: Descriptor, value: Value, node: ast.expr) -> None:
     if isinstance(value, Tensor) and not value.free:
-        reader.mistake(Kind.DESCRIPTOR, node, "no offsets", text=ast.unparse(node), type=text_of_type(value))
+        reader.mistake(MistakeKind.DESCRIPTOR, node, "no offsets", text=ast.unparse(node), type=text_of_type(value))
     if not isinstance(value, Tuple):
         return
     if descriptor.shape is not None and len(value.items) != len(descriptor.shape):
-        reader.mistake(Kind.DESCRIPTOR, node, "number", given=len(value.items), rank=len(descriptor.shape))
+        reader.mistake(MistakeKind.DESCRIPTOR, node, "number", given=len(value.items), rank=len(descriptor.shape))
     for item in value.items:
         if isinstance(item, Tensor) and item.dtype in ("i64", "u64"):
-            reader.mistake(Kind.DESCRIPTOR, node, "offsets", text=ast.unparse(node))
+            reader.mistake(MistakeKind.DESCRIPTOR, node, "offsets", text=ast.unparse(node))
 
 
 def _load_descriptor(reader: Reader, bound: Bound) -> Value:

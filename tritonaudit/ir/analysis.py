@@ -30,7 +30,7 @@ class NotRead(Exception):
 
 
 class FrontEnd:
-    """Reads the kernels of one file; what several of them share is told of the first alone."""
+    """Reads the kernels of one file; what several of them share is reported only of the first."""
 
     def __init__(self, project: Project, target: Target) -> None:
         self.project, self.target = project, target

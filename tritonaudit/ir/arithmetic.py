@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import (
     ANY,
     ANY_FLOAT,
@@ -80,12 +80,12 @@ _SYMBOLS: dict[type[ast.AST], str] = {
 def binary(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value) -> Value:
     """`left op right`, for arithmetic, bits and comparisons."""
     if isinstance(op, ast.MatMult):
-        reader.mistake(Kind.MATMUL, node)
+        reader.mistake(MistakeKind.MATMUL, node)
         return UNKNOWN
     for one, other in ((left, right), (right, left)):
         if isinstance(other, Tensor) and not other.free and _is_no_operand(one):
             symbol, kind = _SYMBOLS.get(type(op), "?"), "a dtype" if isinstance(one, Const) else "a function"
-            reader.mistake(Kind.NO_VALUE, node, "operand", symbol=symbol, text=ast.unparse(node), type=kind)
+            reader.mistake(MistakeKind.NO_VALUE, node, "operand", symbol=symbol, text=ast.unparse(node), type=kind)
             return UNKNOWN
     if _has_tuple(left, right):
         return _of_tuples(reader, node, op, left, right)
@@ -96,7 +96,7 @@ def binary(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value
     if isinstance(op, (ast.Eq, ast.NotEq)) and _compares_none(reader, node, left, right):
         return UNKNOWN
     if isinstance(left, BlockPointer) or isinstance(right, BlockPointer):
-        reader.mistake(Kind.BLOCK_POINTER, node, "arithmetic", until=(3, 9), text=ast.unparse(node))
+        reader.mistake(MistakeKind.BLOCK_POINTER, node, "arithmetic", until=(3, 9), text=ast.unparse(node))
         return UNKNOWN
     if not isinstance(left, (Tensor, Const)) or not isinstance(right, (Tensor, Const)):
         return UNKNOWN
@@ -104,12 +104,12 @@ def binary(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Value
         if isinstance(one, Const) and type(one.value) is str and isinstance(other, Tensor) and not other.free:
             symbol = _SYMBOLS.get(type(op), "?")
             reader.mistake(
-                Kind.OPERANDS, node, "string", symbol=symbol, left=text_of_type(other), right=repr(one.value)
+                MistakeKind.OPERANDS, node, "string", symbol=symbol, left=text_of_type(other), right=repr(one.value)
             )
             return UNKNOWN
     if isinstance(op, ast.Pow):
         if not _free(left) and not _free(right):
-            reader.mistake(Kind.POWER, node, text=ast.unparse(node))
+            reader.mistake(MistakeKind.POWER, node, text=ast.unparse(node))
         return UNKNOWN
     if not _is_operand(left) or not _is_operand(right):
         return UNKNOWN
@@ -137,7 +137,7 @@ def _compares_none(reader: Reader, node: ast.AST, left: Value, right: Value) -> 
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Const) and one.value is None and isinstance(other, Tensor):
             if not other.free:
-                reader.mistake(Kind.NONE_EQUALS, node, text=ast.unparse(node))
+                reader.mistake(MistakeKind.NONE_EQUALS, node, text=ast.unparse(node))
             return True
     return False
 
@@ -152,12 +152,14 @@ def no_value(reader: Reader, value: Value, node: ast.AST, where: str, none: bool
             return False
         if value.value is None and (none or not reader.is_sure):
             return False
-    reader.mistake(Kind.NO_VALUE, node, since=since, where=where, text=ast.unparse(node), type=text_of_type(value))
+    reader.mistake(
+        MistakeKind.NO_VALUE, node, since=since, where=where, text=ast.unparse(node), type=text_of_type(value)
+    )
     return True
 
 
 def _is_comma(value: Value) -> bool:
-    """Whether it is a tuple of one, which is told of where its comma stands."""
+    """Whether it is a tuple of one, which is reported where its comma stands."""
     return isinstance(value, Tuple) and len(value.items) == 1
 
 
@@ -167,7 +169,9 @@ def _of_none(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: Val
         if one == NONE and (isinstance(other, Tensor) or other == NONE or is_number(other)):
             if reader.is_sure:
                 symbol = _SYMBOLS.get(type(op), "?")
-                reader.mistake(Kind.NO_VALUE, node, "operand", symbol=symbol, text=ast.unparse(node), type="None")
+                reader.mistake(
+                    MistakeKind.NO_VALUE, node, "operand", symbol=symbol, text=ast.unparse(node), type="None"
+                )
             return True
     return False
 
@@ -184,7 +188,7 @@ def _of_tuples(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: V
     if isinstance(op, ast.Add) and isinstance(first, Tuple) and isinstance(second, Tuple):
         if isinstance(left, Const) or isinstance(right, Const):
             since, until = _CONSTANT_TUPLES
-            reader.mistake(Kind.NO_VALUE, node, "tuples", since=since, until=until, text=ast.unparse(node))
+            reader.mistake(MistakeKind.NO_VALUE, node, "tuples", since=since, until=until, text=ast.unparse(node))
         return Tuple((*first.items, *second.items)).bounded
     if isinstance(op, ast.Mult) and isinstance(first, Tuple) and isinstance(second, Const):
         count = second.value
@@ -196,7 +200,7 @@ def _of_tuples(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right: V
     if not isinstance(op, COMPARISONS) and any(isinstance(one, Tensor) or is_number(one) for one in (left, right)):
         symbol = _SYMBOLS.get(type(op), "?")
         reader.mistake(
-            Kind.NO_VALUE, node, "operand", since=_TUPLES, symbol=symbol, text=ast.unparse(node), type="a tuple"
+            MistakeKind.NO_VALUE, node, "operand", since=_TUPLES, symbol=symbol, text=ast.unparse(node), type="a tuple"
         )
     return UNKNOWN
 
@@ -293,7 +297,7 @@ def _pointers(
         wrong = "operator"
     if wrong is not None:
         reader.mistake(
-            Kind.OPERANDS, node, wrong,
+            MistakeKind.OPERANDS, node, wrong,
             symbol=_SYMBOLS.get(type(op), "?"), left=text_of_type(left), right=text_of_type(right),
             divisions=integer_divisions(reader, _offset(node, first)) if wrong == "float" else (),
         )  # fmt: skip
@@ -332,23 +336,28 @@ def result_dtype(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right:
     a, b = dtype_of(left), dtype_of(right)
     if isinstance(op, _BITWISE) and (a in FLOATS or b in FLOATS):
         reader.mistake(
-            Kind.OPERANDS, node, "bits", symbol=_SYMBOLS[type(op)], left=text_of_type(left), right=text_of_type(right)
+            MistakeKind.OPERANDS,
+            node,
+            "bits",
+            symbol=_SYMBOLS[type(op)],
+            left=text_of_type(left),
+            right=text_of_type(right),
         )
         return None
     if isinstance(op, ast.FloorDiv) and (a in FLOATS or b in FLOATS):
-        reader.mistake(Kind.FLOAT_FLOOR, node, text=ast.unparse(node), left=text_of_type(left))
+        reader.mistake(MistakeKind.FLOAT_FLOOR, node, text=ast.unparse(node), left=text_of_type(left))
         return None
     for one, other in ((left, right), (right, left)):
         wide = isinstance(one, Const) and type(one.value) is int and dtype_of_number(one.value) is None
         if wide and isinstance(one, Const) and isinstance(other, Tensor) and not other.free:
-            reader.mistake(Kind.NO_NUMBER, node, text=f"an integer of {one.value.bit_length()} bits")
+            reader.mistake(MistakeKind.NO_NUMBER, node, text=f"an integer of {one.value.bit_length()} bits")
     if a is None or b is None:
         return None
     division = isinstance(op, (ast.Div, ast.Mod, ast.FloorDiv))
     old = promoted(a, b, division)
     new = _with_number(reader, node, op, left, right, division)
     if division and _signs_differ(left, right) and isinstance(op, (ast.FloorDiv, ast.Mod)):
-        reader.mistake(Kind.SIGNEDNESS, node, left=text_of_type(left), right=text_of_type(right))
+        reader.mistake(MistakeKind.SIGNEDNESS, node, left=text_of_type(left), right=text_of_type(right))
         return None
     early = reader.before(_SCALAR_KINDS)
     result = new if early is False else old if early else (old if old == new else None)
@@ -378,7 +387,12 @@ def _with_number(reader: Reader, node: ast.AST, op: ast.AST, left: Value, right:
         return promoted(a, b, division)
     if tensor in UNSIGNED and _is_negative(number) and not isinstance(op, COMPARISONS):
         reader.mistake(
-            Kind.SIGNEDNESS, node, "negative", since=_SCALAR_KINDS, until=_RANGES, left=text_of_type(Tensor(tensor, ()))
+            MistakeKind.SIGNEDNESS,
+            node,
+            "negative",
+            since=_SCALAR_KINDS,
+            until=_RANGES,
+            left=text_of_type(Tensor(tensor, ())),
         )
     if tensor in INTEGERS and isinstance(number, Const) and number.known and not _fits(number.value, tensor):
         _out_of_range(reader, node, op, number.value, tensor)
@@ -394,9 +408,11 @@ def _is_negative(number: Value) -> bool:
 
 def _out_of_range(reader: Reader, node: ast.AST, op: ast.AST, value: object, dtype: str) -> None:
     comparison = isinstance(op, COMPARISONS)
-    reader.mistake(Kind.OUT_OF_RANGE, node, since=_COMPARED if comparison else _RANGES, value=value, dtype=dtype)
+    reader.mistake(MistakeKind.OUT_OF_RANGE, node, since=_COMPARED if comparison else _RANGES, value=value, dtype=dtype)
     if dtype == "i32" and not comparison and dtype_of_number(value) not in (None, "i32"):
-        reader.mistake(Kind.OUT_OF_RANGE, node, "wraps", since=_SCALAR_KINDS, until=_RANGES, value=value, dtype=dtype)
+        reader.mistake(
+            MistakeKind.OUT_OF_RANGE, node, "wraps", since=_SCALAR_KINDS, until=_RANGES, value=value, dtype=dtype
+        )
 
 
 def _fits(value: object, dtype: str) -> bool:
@@ -447,7 +463,7 @@ def broadcast(reader: Reader, node: ast.AST, left: Value, right: Value) -> Shape
         return None
     result = broadcast_shapes(a, b)
     if result is None:
-        reader.mistake(Kind.SHAPES, node, left=written(a), right=written(b), text=ast.unparse(node))
+        reader.mistake(MistakeKind.SHAPES, node, left=written(a), right=written(b), text=ast.unparse(node))
         return None
     if len(result) > max(len(a), len(b)) - 1:
         too_large(reader, node, result, *((a, b)))
@@ -471,7 +487,7 @@ def too_large(reader: Reader, node: ast.AST, shape: Shape, *sources: Shape) -> N
     """A mistake where a block has more elements than Triton allows, and its sources had not."""
     count = Tensor(None, shape).numel
     if count is not None and count > MAX_NUMEL and not any((Tensor(None, s).numel or 0) > MAX_NUMEL for s in sources):
-        reader.mistake(Kind.TOO_LARGE, node, count=count, shape=written(shape), limit=MAX_NUMEL)
+        reader.mistake(MistakeKind.TOO_LARGE, node, count=count, shape=written(shape), limit=MAX_NUMEL)
 
 
 def written(shape: Shape | None) -> str:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from tritonaudit.ir import expressions
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import (
     ANY,
     ANY_INT,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def assign(reader: Reader, node: ast.Assign) -> None:
     value = reader.evaluate(node.value)
     if len(node.targets) > 1:
-        reader.mistake(Kind.ASSIGNMENT, node, "several targets")
+        reader.mistake(MistakeKind.ASSIGNMENT, node, "several targets")
     for target in node.targets:
         bind(reader, target, value, node)
 
@@ -51,12 +51,12 @@ def bind(reader: Reader, target: ast.expr, value: Value, node: ast.stmt | ast.Na
         _unpack(reader, target, value, node)
     elif isinstance(target, ast.Subscript):
         reader.evaluate(target.value)
-        reader.mistake(Kind.SET_ITEM, target, name=ast.unparse(target.value))
+        reader.mistake(MistakeKind.SET_ITEM, target, name=ast.unparse(target.value))
     elif isinstance(target, ast.Attribute):
         reader.evaluate(target.value)
         # One release took it without a word.
         for since, until in ((None, (3, 4)), ((3, 5), None)):
-            reader.mistake(Kind.SET_ATTRIBUTE, target, since=since, until=until, name=ast.unparse(target))
+            reader.mistake(MistakeKind.SET_ATTRIBUTE, target, since=since, until=until, name=ast.unparse(target))
 
 
 def _plain(value: Value, node: ast.stmt | ast.NamedExpr) -> Value:
@@ -71,30 +71,32 @@ def _check_assignable(reader: Reader, value: Value, node: ast.stmt | ast.NamedEx
     if not isinstance(value, Const) or not value.known:
         return
     if type(value.value) is str:
-        reader.mistake(Kind.STRING, node, text=value.value)
+        reader.mistake(MistakeKind.STRING, node, text=value.value)
     elif isinstance(value.value, (complex, bytes)):
-        reader.mistake(Kind.NO_NUMBER, node, text=repr(value.value))
+        reader.mistake(MistakeKind.NO_NUMBER, node, text=repr(value.value))
     elif type(value.value) is int and dtype_of_number(value.value) is None:
-        reader.mistake(Kind.NO_NUMBER, node, text=f"an integer of {value.value.bit_length()} bits")
+        reader.mistake(MistakeKind.NO_NUMBER, node, text=f"an integer of {value.value.bit_length()} bits")
 
 
 def _unpack(reader: Reader, target: ast.Tuple | ast.List, value: Value, node: ast.stmt | ast.NamedExpr) -> None:
     if any(isinstance(element, ast.Starred) for element in target.elts):
-        reader.mistake(Kind.ASSIGNMENT, target, "starred")
+        reader.mistake(MistakeKind.ASSIGNMENT, target, "starred")
     items: tuple[Value, ...] | None = None
     if isinstance(value, Const) and isinstance(value.value, tuple):
-        reader.mistake(Kind.ASSIGNMENT, target, "constant tuple", until=(3, 8))
+        reader.mistake(MistakeKind.ASSIGNMENT, target, "constant tuple", until=(3, 8))
         value = Tuple(tuple(Const(item) for item in value.value))
     if any(isinstance(element, (ast.Tuple, ast.List)) for element in target.elts):
-        reader.mistake(Kind.ASSIGNMENT, target, "nested", until=(3, 8))
+        reader.mistake(MistakeKind.ASSIGNMENT, target, "nested", until=(3, 8))
     if isinstance(value, Tuple):
         items = value.items
         if len(items) != len(target.elts) and not any(isinstance(e, ast.Starred) for e in target.elts):
             since = (3, 3) if len(items) < len(target.elts) else (3, 9)  # one too many was dropped
-            reader.mistake(Kind.ASSIGNMENT, target, "number", since=since, targets=len(target.elts), values=len(items))
+            reader.mistake(
+                MistakeKind.ASSIGNMENT, target, "number", since=since, targets=len(target.elts), values=len(items)
+            )
             items = None
     elif isinstance(value, Tensor) and not value.free:
-        reader.mistake(Kind.ASSIGNMENT, target, "no tuple", since=(3, 3), type=text_of_type(value))
+        reader.mistake(MistakeKind.ASSIGNMENT, target, "no tuple", since=(3, 3), type=text_of_type(value))
     for index, element in enumerate(target.elts):
         if isinstance(element, ast.Starred):
             element = element.value
@@ -111,7 +113,7 @@ def augmented(reader: Reader, node: ast.AugAssign) -> None:
 def annotated(reader: Reader, node: ast.AnnAssign) -> None:
     constexpr = "constexpr" in ast.unparse(node.annotation)
     if not constexpr:
-        reader.mistake(Kind.ASSIGNMENT, node, "annotation", until=(3, 2))
+        reader.mistake(MistakeKind.ASSIGNMENT, node, "annotation", until=(3, 2))
     if node.value is None:
         if constexpr and isinstance(node.target, ast.Name):
             reader.frame.bare_annotations.add(node.target.id)
@@ -124,7 +126,7 @@ def annotated(reader: Reader, node: ast.AnnAssign) -> None:
         value = Const(tuple(item.value for item in value.items if isinstance(item, Const)))
     name = node.target.id
     if not isinstance(reader.state.get(name, None), (type(None), Missing)) and not _maybe(reader, name):
-        reader.mistake(Kind.CONSTANT_AGAIN, node, name=name)
+        reader.mistake(MistakeKind.CONSTANT_AGAIN, node, name=name)
     reader.assign(name, Const(ANY, value.made) if isinstance(value, Unknown) and value.made else value, node)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.ir import expressions
 from tritonaudit.ir.members import DTYPE_MEMBERS, member
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.names import named
 from tritonaudit.ir.values import (
     ANY,
@@ -50,7 +50,7 @@ def attribute(reader: Reader, node: ast.Attribute, value: Value) -> Value:
         return _of_constant(reader, node, value)
     if isinstance(value, Tuple):
         if name in ("append", "extend", "pop", "insert"):
-            reader.mistake(Kind.ATTRIBUTE, node, "tuple", name=name)
+            reader.mistake(MistakeKind.ATTRIBUTE, node, "tuple", name=name)
         return UNKNOWN
     if isinstance(value, (BlockPointer, Descriptor)):
         return Method(value, name)
@@ -80,10 +80,10 @@ def _of_tensor(reader: Reader, node: ast.Attribute, value: Tensor) -> Value:
     known = member(name)
     if known is None:
         if not value.free:
-            reader.mistake(Kind.ATTRIBUTE, node, "tensor", name=name, text=ast.unparse(node.value))
+            reader.mistake(MistakeKind.ATTRIBUTE, node, "tensor", name=name, text=ast.unparse(node.value))
         return UNKNOWN
     if not value.free:
-        reader.mistake(Kind.ATTRIBUTE, node, "later", until=known, name=name, since_=known)
+        reader.mistake(MistakeKind.ATTRIBUTE, node, "later", until=known, name=name, since_=known)
     return Method(value, name)
 
 
@@ -92,31 +92,31 @@ def _of_constant(reader: Reader, node: ast.Attribute, value: Const) -> Value:
     if name == "value":
         return value
     if value.value is None and reader.is_sure:
-        reader.mistake(Kind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
+        reader.mistake(MistakeKind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
         return UNKNOWN
     if isinstance(value.value, Dtype):
         if name == "element_ty" and not value.value.startswith("*"):
-            reader.mistake(Kind.ATTRIBUTE, node, "no pointer", name=name, text=ast.unparse(node.value))
+            reader.mistake(MistakeKind.ATTRIBUTE, node, "no pointer", name=name, text=ast.unparse(node.value))
             return UNKNOWN
         if name in ("element_ty", "scalar"):
             inner = value.value[1:] if value.value.startswith("*") and name == "element_ty" else str(value.value)
             return Const(Dtype(inner) if inner else ANY)
         if name not in DTYPE_MEMBERS and not name.startswith("_"):
-            reader.mistake(Kind.ATTRIBUTE, node, "dtype", name=name, text=ast.unparse(node.value))
+            reader.mistake(MistakeKind.ATTRIBUTE, node, "dtype", name=name, text=ast.unparse(node.value))
             return UNKNOWN
         if name == "itemsize":
-            reader.mistake(Kind.ATTRIBUTE, node, "later", until=(3, 4), name=name, since_=(3, 4))
+            reader.mistake(MistakeKind.ATTRIBUTE, node, "later", until=(3, 4), name=name, since_=(3, 4))
         return Method(value, name) if name.startswith("is_") else _dtype_fact(value.value, name)
     if type(value.value) in (int, float) or value.value is ANY_INT:
         # A number of Python's is no block, whatever it is computed with.
         if name in ("to", "dtype", "shape", "type") or member(name) is not None:
-            reader.mistake(Kind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
+            reader.mistake(MistakeKind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
         return UNKNOWN
     if type(value.value) is str:
-        reader.mistake(Kind.ATTRIBUTE, node, "constant", until=(3, 4), name=name, text=ast.unparse(node.value))
+        reader.mistake(MistakeKind.ATTRIBUTE, node, "constant", until=(3, 4), name=name, text=ast.unparse(node.value))
         return Method(value, name)
     if not value.known and name == "to":
-        reader.mistake(Kind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
+        reader.mistake(MistakeKind.ATTRIBUTE, node, "constant", name=name, text=ast.unparse(node.value))
         return UNKNOWN
     return Const(ANY) if not value.known else UNKNOWN
 

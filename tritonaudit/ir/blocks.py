@@ -1,4 +1,4 @@
-"""What makes a block, and what lays it out anew."""
+"""What makes a block, and what lays it out again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tritonaudit.ir.arithmetic import broadcast, broadcast_shapes, shape_of, too_large, written
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import (
     ANY,
     ANY_FLOAT,
@@ -44,7 +44,7 @@ def needs_constant(reader: Reader, value: Value, node: ast.AST, where: str) -> b
     if isinstance(node, ast.Name):
         is_parameter = any(p.name == node.id for p in reader.frame.function.jit.parameters)
         what = "parameter" if is_parameter and node.id not in reader.assigned else "assigned"
-    reader.mistake(Kind.NEEDS_CONSTANT, node, what, where=where, text=text)
+    reader.mistake(MistakeKind.NEEDS_CONSTANT, node, what, where=where, text=text)
     return True
 
 
@@ -69,7 +69,7 @@ def needs_block(reader: Reader, bound: Bound) -> bool:
         scalar = isinstance(value, Tensor) and value.shape == () and not value.free and bound.name in _OF_AXES
         if number or scalar:
             text = ast.unparse(node)
-            reader.mistake(Kind.REDUCES_SCALAR, bound.node, "scalar", name=f"tl.{bound.name}", text=text)
+            reader.mistake(MistakeKind.REDUCES_SCALAR, bound.node, "scalar", name=f"tl.{bound.name}", text=text)
             return True
     return False
 
@@ -79,7 +79,7 @@ def _program_id(reader: Reader, bound: Bound) -> Value:
     if isinstance(axis, Tensor):
         needs_constant(reader, axis, bound.node_of("axis"), f"tl.{bound.name}")
     elif isinstance(axis, Const) and axis.known and (type(axis.value) is not int or axis.value not in (0, 1, 2)):
-        reader.mistake(Kind.AXIS, bound.node, "program", axis=repr(axis.value), name=f"tl.{bound.name}")
+        reader.mistake(MistakeKind.AXIS, bound.node, "program", axis=repr(axis.value), name=f"tl.{bound.name}")
     return Tensor("i32", ())
 
 
@@ -92,10 +92,12 @@ def _arange(reader: Reader, bound: Bound) -> Value:
         if needs_constant(reader, value, node, "tl.arange"):
             return UNKNOWN
         if isinstance(value, Const) and value.known and type(value.value) not in (int, bool):
-            reader.mistake(Kind.ARANGE, node, "kind", text=ast.unparse(node), value=repr(value.value))
+            reader.mistake(MistakeKind.ARANGE, node, "kind", text=ast.unparse(node), value=repr(value.value))
             return UNKNOWN
         if value == Const(ANY_FLOAT):
-            reader.mistake(Kind.ARANGE, node, "kind", text=ast.unparse(node), value="a quotient, which is a float")
+            reader.mistake(
+                MistakeKind.ARANGE, node, "kind", text=ast.unparse(node), value="a quotient, which is a float"
+            )
             return UNKNOWN
         ends.append(int(value.value) if isinstance(value, Const) and value.known else None)
     start, end = ends
@@ -103,12 +105,12 @@ def _arange(reader: Reader, bound: Bound) -> Value:
         return Tensor("i32", (None,))
     length = end - start
     if start < 0:
-        reader.mistake(Kind.ARANGE, bound.node, "negative", start=start, length=length)
+        reader.mistake(MistakeKind.ARANGE, bound.node, "negative", start=start, length=length)
     elif length <= 0:
-        reader.mistake(Kind.ARANGE, bound.node, "empty", start=start, end=end)
+        reader.mistake(MistakeKind.ARANGE, bound.node, "empty", start=start, end=end)
         return UNKNOWN
     elif not is_power_of_2(length):
-        reader.mistake(Kind.ARANGE, bound.node, "length", length=length, wider=1 << length.bit_length())
+        reader.mistake(MistakeKind.ARANGE, bound.node, "length", length=length, wider=1 << length.bit_length())
     too_large(reader, bound.node, (length,))
     return Tensor("i32", (length,))
 
@@ -123,9 +125,9 @@ def dimensions(reader: Reader, value: Value, node: ast.AST, where: str) -> Shape
         value = Tuple(tuple(Const(item) for item in value.value))
     if isinstance(value, Const) and value.known:
         if isinstance(value.value, Dtype):
-            reader.mistake(Kind.BLOCK_SHAPE, node, "dtype", where=where, text=ast.unparse(node))
+            reader.mistake(MistakeKind.BLOCK_SHAPE, node, "dtype", where=where, text=ast.unparse(node))
         if isinstance(value.value, (int, float)):
-            reader.mistake(Kind.NOT_A_SHAPE, node, where=where, text=ast.unparse(node))
+            reader.mistake(MistakeKind.NOT_A_SHAPE, node, where=where, text=ast.unparse(node))
         return None
     if not isinstance(value, Tuple):
         return None
@@ -140,14 +142,16 @@ def _dimension(reader: Reader, value: Value, node: ast.AST, where: str) -> Dim:
         return None
     if type(value.value) is not int:
         if isinstance(value.value, Dtype):
-            reader.mistake(Kind.BLOCK_SHAPE, node, "dtype", where=where, text=ast.unparse(node))
+            reader.mistake(MistakeKind.BLOCK_SHAPE, node, "dtype", where=where, text=ast.unparse(node))
         if isinstance(value.value, float):
-            reader.mistake(Kind.BLOCK_SHAPE, node, "float", where=where, text=ast.unparse(node), size=value.value)
+            reader.mistake(
+                MistakeKind.BLOCK_SHAPE, node, "float", where=where, text=ast.unparse(node), size=value.value
+            )
         return None
     if not is_power_of_2(value.value):
         wider = 1 << max(value.value - 1, 0).bit_length()
         since = _EMPTY if value.value == 0 else None
-        reader.mistake(Kind.BLOCK_SHAPE, node, "size", since=since, where=where, size=value.value, wider=wider)
+        reader.mistake(MistakeKind.BLOCK_SHAPE, node, "size", since=since, where=where, size=value.value, wider=wider)
         return None
     size: int = value.value
     return size
@@ -170,7 +174,7 @@ def _filled(reader: Reader, bound: Bound) -> Value:
     dtype = named_dtype(reader, bound.value("dtype"), bound.node_of("dtype"))
     value = bound.value("value")
     if isinstance(value, Tensor) and value.is_block and value.numel not in (1, None):
-        reader.mistake(Kind.CALL, bound.node_of("value"), "fill", text=ast.unparse(bound.node_of("value")))
+        reader.mistake(MistakeKind.CALL, bound.node_of("value"), "fill", text=ast.unparse(bound.node_of("value")))
     if shape is not None:
         too_large(reader, bound.node, shape)
     return Tensor(dtype, shape)
@@ -188,7 +192,9 @@ def _reshape(reader: Reader, bound: Bound) -> Value:
         return UNKNOWN
     before, after = value.numel, Tensor(None, shape).numel
     if before is not None and after is not None and value.shape and before != after:
-        reader.mistake(Kind.SHAPES, bound.node, "reshape", left=written(value.shape), right=written(shape), text="")
+        reader.mistake(
+            MistakeKind.SHAPES, bound.node, "reshape", left=written(value.shape), right=written(shape), text=""
+        )
         return UNKNOWN
     return Tensor(value.dtype, shape)
 
@@ -202,11 +208,13 @@ def _broadcast_to(reader: Reader, bound: Bound) -> Value:
         joint = broadcast_shapes(value.shape, shape)
         if joint is None or len(value.shape) > len(shape):
             reader.mistake(
-                Kind.SHAPES, bound.node, "broadcast", left=written(value.shape), right=written(shape), text=""
+                MistakeKind.SHAPES, bound.node, "broadcast", left=written(value.shape), right=written(shape), text=""
             )
             return UNKNOWN
         if len(value.shape) != len(shape):
-            reader.mistake(Kind.RANKS, bound.node, "broadcast_to", left=written(value.shape), right=written(shape))
+            reader.mistake(
+                MistakeKind.RANKS, bound.node, "broadcast_to", left=written(value.shape), right=written(shape)
+            )
     return Tensor(value.dtype, shape)
 
 
@@ -226,7 +234,9 @@ def _expand_dims(reader: Reader, bound: Bound) -> Value:
         return Tensor(value.dtype, None)
     rank = len(value.shape) + 1
     if not -rank <= axis.value < rank:
-        reader.mistake(Kind.AXIS, bound.node, "rank", axis=axis.value, rank=len(value.shape), name="tl.expand_dims")
+        reader.mistake(
+            MistakeKind.AXIS, bound.node, "rank", axis=axis.value, rank=len(value.shape), name="tl.expand_dims"
+        )
         return UNKNOWN
     dims = list(value.shape)
     dims.insert(axis.value % rank, 1)
@@ -246,13 +256,15 @@ def _trans(reader: Reader, bound: Bound) -> Value:
     rank = len(value.shape)
     if order == [] and not value.free and bound.name == "trans" and rank != 2:
         until = None if rank < 2 else _REVERSES
-        reader.mistake(Kind.AXIS, bound.node, "swapped", until=until, rank=rank, name=f"tl.{bound.name}")
+        reader.mistake(MistakeKind.AXIS, bound.node, "swapped", until=until, rank=rank, name=f"tl.{bound.name}")
     if order == [] and rank >= 2:
         order = [*range(rank - 2), rank - 1, rank - 2]
     if order is None or not order:
         return Tensor(value.dtype, None)
     if sorted(order) != list(range(len(value.shape))):
-        reader.mistake(Kind.AXIS, bound.node, "order", axis=order, rank=len(value.shape), name=f"tl.{bound.name}")
+        reader.mistake(
+            MistakeKind.AXIS, bound.node, "order", axis=order, rank=len(value.shape), name=f"tl.{bound.name}"
+        )
         return UNKNOWN
     return Tensor(value.dtype, tuple(value.shape[axis] for axis in order))
 
@@ -276,7 +288,7 @@ def _cat(reader: Reader, bound: Bound) -> Value:
     if {"input", "other"} <= bound.named.keys() and (
         "can_reorder" not in bound.named or (isinstance(reorder, Const) and reorder.value is False)
     ):
-        reader.mistake(Kind.CALL, bound.node, "cat", until=(3, 7))
+        reader.mistake(MistakeKind.CALL, bound.node, "cat", until=(3, 7))
     a, b = shape_of(left), shape_of(right)
     size: Dim = None
     if a and b and len(a) == len(b) == 1 and a[0] is not None and b[0] is not None:
@@ -302,7 +314,7 @@ def one_dtype(reader: Reader, bound: Bound, values: list[Value]) -> None:
         given = " and ".join(str(dtype) for dtype in dtypes)
         takes = "two blocks of one dtype"
         reader.mistake(
-            Kind.ARGUMENT_VALUE, bound.node, name=f"tl.{bound.name}", takes=takes, text=bound.text, given=given
+            MistakeKind.ARGUMENT_VALUE, bound.node, name=f"tl.{bound.name}", takes=takes, text=bound.text, given=given
         )
 
 
@@ -312,7 +324,7 @@ def _split(reader: Reader, bound: Bound) -> Value:
         return UNKNOWN
     last = value.shape[-1] if value.shape else None
     if value.shape == () or last not in (2, None):
-        reader.mistake(Kind.SPLIT, bound.node, shape=written(value.shape), last=last)
+        reader.mistake(MistakeKind.SPLIT, bound.node, shape=written(value.shape), last=last)
         return UNKNOWN
     half = Tensor(value.dtype, value.shape[:-1])
     return Tuple((half, half))
@@ -338,7 +350,7 @@ def _flip(reader: Reader, bound: Bound) -> Value:
     if isinstance(value, Tensor) and value.shape:
         _check_last(reader, bound, value.shape, until=(3, 4))
     if not bound.given("dim") and isinstance(value, Tensor):
-        reader.mistake(Kind.CALL, bound.node, "flip", since=(3, 4), until=(3, 9))
+        reader.mistake(MistakeKind.CALL, bound.node, "flip", since=(3, 4), until=(3, 9))
     return value if isinstance(value, Tensor) else UNKNOWN
 
 
@@ -352,7 +364,7 @@ def _check_last(reader: Reader, bound: Bound, shape: Shape, until: Version | Non
     dim = bound.value("dim")
     if isinstance(dim, Const) and type(dim.value) is int and dim.value != len(shape) - 1:
         reader.mistake(
-            Kind.ARGUMENT_VALUE, bound.node, until=until,
+            MistakeKind.ARGUMENT_VALUE, bound.node, until=until,
             name=f"tl.{bound.name}", takes=f"only the last axis, {len(shape) - 1}", text="dim", given=dim.value,
         )  # fmt: skip
 
@@ -365,7 +377,7 @@ def _only(reader: Reader, bound: Bound) -> Value:
     if value.numel not in (None, 1):
         text, given = bound.text, text_of_type(value)
         reader.mistake(
-            Kind.ARGUMENT_VALUE, bound.node, name="item", takes="a block of one element", text=text, given=given
+            MistakeKind.ARGUMENT_VALUE, bound.node, name="item", takes="a block of one element", text=text, given=given
         )
     return Tensor(value.dtype, (), value.free)
 
@@ -385,7 +397,7 @@ def _topk(reader: Reader, bound: Bound) -> Value:
     count = k.value if isinstance(k, Const) and type(k.value) is int else None
     if count is not None and not is_power_of_2(count):
         reader.mistake(
-            Kind.ARGUMENT_VALUE, bound.node,
+            MistakeKind.ARGUMENT_VALUE, bound.node,
             name="tl.topk", takes="a power of two", text=ast.unparse(bound.node_of("k")), given=count,
         )  # fmt: skip
     return Tensor(value.dtype, (*value.shape[:-1], count))
@@ -395,7 +407,7 @@ def _histogram(reader: Reader, bound: Bound) -> Value:
     bins, value = bound.value("num_bins"), bound.first()
     if isinstance(value, Tensor) and value.dtype is not None and value.dtype not in ("i32", "u32"):
         reader.mistake(
-            Kind.ARGUMENT_VALUE, bound.node,
+            MistakeKind.ARGUMENT_VALUE, bound.node,
             name="tl.histogram", takes="32-bit integers", text=bound.text, given=text_of_type(value),
         )  # fmt: skip
     return Tensor("i32", (bins.value if isinstance(bins, Const) and type(bins.value) is int else None,))

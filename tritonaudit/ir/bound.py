@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tritonaudit.api.table import TENSOR, Parameter, table
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import UNKNOWN, Argument, Const, Value
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def bind(
         named[star] = rest[0]
     twice = next((name for name in keywords if name in named), None)
     if twice is not None:
-        reader.mistake(Kind.ARGUMENTS, node, "twice", name=ast.unparse(node.func), parameter=twice)
+        reader.mistake(MistakeKind.ARGUMENTS, node, "twice", name=ast.unparse(node.func), parameter=twice)
     named.update(keywords)
     return Bound(node, origin, named, tuple(rest), tuple(positional), keywords)
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.model import Block
 from tritonaudit.ir.values import (
     ANY_INT,
@@ -30,16 +30,18 @@ def conditional(reader: Reader, node: ast.If) -> None:
     condition = reader.evaluate(node.test)
     if isinstance(condition, Const) and condition.known:
         if not isinstance(condition.value, (bool, int, type(None))):
-            reader.mistake(Kind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value))
+            reader.mistake(
+                MistakeKind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value)
+            )
         else:
             reader.skipped += node.orelse if condition.value else node.body
             _decided_if(reader, node, condition)
             return
     if isinstance(condition, Tensor) and not condition.free and not _is_of_caller(reader, node.test):
         if _is_decided_block(condition):
-            reader.mistake(Kind.BLOCK_CONDITION, node.test, "if", text=ast.unparse(node.test))
+            reader.mistake(MistakeKind.BLOCK_CONDITION, node.test, "if", text=ast.unparse(node.test))
         elif condition.is_block and condition.numel == 1:
-            reader.mistake(Kind.BLOCK_CONDITION, node.test, "one", until=(3, 4), text=ast.unparse(node.test))
+            reader.mistake(MistakeKind.BLOCK_CONDITION, node.test, "one", until=(3, 4), text=ast.unparse(node.test))
         _runtime_if(reader, node, condition)
     else:
         _undecided_if(reader, node, condition)
@@ -115,7 +117,7 @@ def _runtime_if(reader: Reader, node: ast.If, condition: Value) -> None:
     reader.assigned = {**outer, **then_nodes, **other_nodes}
     reader.state = merged
     if node.orelse and _returns(node.body) and _returns(node.orelse):
-        reader.mistake(Kind.BOTH_RETURN, node, until=(3, 2))
+        reader.mistake(MistakeKind.BOTH_RETURN, node, until=(3, 2))
 
 
 def _merged(
@@ -134,13 +136,13 @@ def _merged(
             if name in nodes and _leaves_constant(reader, initial, values[name]):
                 until = (3, 5) if initial == NONE else None
                 reader.mistake(
-                    Kind.BRANCH_TYPES, nodes[name], "redefined", until=until,
+                    MistakeKind.BRANCH_TYPES, nodes[name], "redefined", until=until,
                     name=name, before=text_of_type(initial), after=text_of_type(values[name]),
                 )  # fmt: skip
                 return UNKNOWN
             if name in nodes and differ(initial, values[name]) and not isinstance(initial, Missing):
                 reader.mistake(
-                    Kind.BRANCH_TYPES, nodes[name], "redefined",
+                    MistakeKind.BRANCH_TYPES, nodes[name], "redefined",
                     name=name, before=text_of_type(initial), after=text_of_type(values[name]),
                 )  # fmt: skip
                 return UNKNOWN
@@ -154,7 +156,7 @@ def _merged(
         return missing  # an `if` inside an arm sets it on one of its own paths
     elif differ(then[name], other[name]):
         reader.mistake(
-            Kind.BRANCH_TYPES, other_nodes.get(name, node), "arms",
+            MistakeKind.BRANCH_TYPES, other_nodes.get(name, node), "arms",
             name=name, before=text_of_type(then[name]), after=text_of_type(other[name]),
         )  # fmt: skip
         return UNKNOWN

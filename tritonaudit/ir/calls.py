@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tritonaudit.api.table import TENSOR
 from tritonaudit.ir import expressions, kinds, operations
 from tritonaudit.ir.bound import Bound, bind, parameters
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import (
     ANY,
     UNKNOWN,
@@ -44,7 +44,7 @@ def call(reader: Reader, node: ast.Call, dropped: bool = False) -> Value:
     for argument in node.args:
         value = expressions.evaluate(reader, argument)
         if isinstance(argument, ast.Starred):
-            reader.mistake(Kind.CALL, argument, "starred", until=(3, 3))
+            reader.mistake(MistakeKind.CALL, argument, "starred", until=(3, 3))
             if isinstance(value, Tuple):
                 positional.extend((item, argument) for item in value.items)
             else:
@@ -100,9 +100,9 @@ def _called(
     if isinstance(function, Method):
         return _method(reader, node, function, positional, keywords, dropped)
     if isinstance(function, Plain):
-        reader.mistake(Kind.HOST_FUNCTION, node, "plain", name=function.name)
+        reader.mistake(MistakeKind.HOST_FUNCTION, node, "plain", name=function.name)
     elif isinstance(function, Const) and isinstance(function.value, Dtype):
-        reader.mistake(Kind.CALL, node, "dtype", text=ast.unparse(node.func))
+        reader.mistake(MistakeKind.CALL, node, "dtype", text=ast.unparse(node.func))
     return UNKNOWN
 
 
@@ -121,7 +121,7 @@ def _helper(
     decorators = {(dotted_name(d.func if isinstance(d, ast.Call) else d) or "").rpartition(".")[2] for d in
                   function.jit.decorators}  # fmt: skip
     if "autotune" in decorators:
-        reader.mistake(Kind.LAUNCH_INSIDE, node, "autotuned", name=function.jit.name)
+        reader.mistake(MistakeKind.LAUNCH_INSIDE, node, "autotuned", name=function.jit.name)
         return UNKNOWN
     if open_call or function.jit.node.args.vararg is not None or function.jit.node.args.kwarg is not None:
         return reader.result("call", node, {}, UNKNOWN)
@@ -131,16 +131,16 @@ def _helper(
     if any(_is_noinline(d) for d in function.jit.decorators):
         block = next((name for name, value in given.items() if isinstance(value, Tensor) and value.is_block), None)
         if block is not None:
-            reader.mistake(Kind.CALL, node, "noinline", name=function.jit.name, parameter=block)
+            reader.mistake(MistakeKind.CALL, node, "noinline", name=function.jit.name, parameter=block)
     depth = reader.on_stack(helper)
     if depth:
-        reader.mistake(Kind.RECURSION, node, "early", until=(3, 5), name=function.jit.name)
+        reader.mistake(MistakeKind.RECURSION, node, "early", until=(3, 5), name=function.jit.name)
         values = list(given.values())
         if reader.is_sure and all(isinstance(v, Tensor) and not v.free and v.dtype is not None for v in values):
-            reader.mistake(Kind.RECURSION, node, "runtime", since=(3, 5), name=function.jit.name)
+            reader.mistake(MistakeKind.RECURSION, node, "runtime", since=(3, 5), name=function.jit.name)
         if depth > _RECURSION or not any(isinstance(v, Const) and v.known for v in given.values()):
             if depth > _RECURSION:
-                reader.mistake(Kind.RECURSION, node, "endless", name=function.jit.name)
+                reader.mistake(MistakeKind.RECURSION, node, "endless", name=function.jit.name)
             return UNKNOWN
     return reader.call(function, given, node)
 
@@ -159,22 +159,22 @@ def _bound_to(
     parameters = function.jit.parameters
     name = function.jit.name
     if len(positional) > len(parameters):
-        reader.mistake(Kind.ARGUMENTS, node, "too many", name=name, limit=len(parameters), given=len(positional))
+        reader.mistake(MistakeKind.ARGUMENTS, node, "too many", name=name, limit=len(parameters), given=len(positional))
         return None
     given: dict[str, Value] = {p.name: value for p, (value, _) in zip(parameters, positional, strict=False)}
     for keyword, (value, _) in keywords.items():
         if keyword not in {p.name for p in parameters}:
-            reader.mistake(Kind.ARGUMENTS, node, "unknown", name=name, parameter=keyword)
+            reader.mistake(MistakeKind.ARGUMENTS, node, "unknown", name=name, parameter=keyword)
             return None
         if keyword in given:
-            reader.mistake(Kind.ARGUMENTS, node, "twice", name=name, parameter=keyword)
+            reader.mistake(MistakeKind.ARGUMENTS, node, "twice", name=name, parameter=keyword)
             return None
         given[keyword] = value
     for parameter in parameters:
         if parameter.name in given:
             continue
         if parameter.default is None:
-            reader.mistake(Kind.ARGUMENTS, node, "missing", name=name, parameter=parameter.name)
+            reader.mistake(MistakeKind.ARGUMENTS, node, "missing", name=name, parameter=parameter.name)
             return None
         default: Any = ANY
         if isinstance(parameter.default, ast.Constant):
@@ -202,29 +202,29 @@ def _named(
         return operations.apply(reader, bind(reader, node, origin, positional, keywords), dropped)
     tensors = [value for value, _ in positional if isinstance(value, Tensor)]
     if origin.startswith("os.environ.") or origin == "os.getenv":
-        reader.mistake(Kind.HOST_FUNCTION, node, "plain", name=origin)
+        reader.mistake(MistakeKind.HOST_FUNCTION, node, "plain", name=origin)
     if head == "math":
         return _math(reader, node, origin, positional, tensors)
     if origin in ("torch.finfo", "torch.iinfo") or origin.startswith("torch._inductor."):
         return UNKNOWN  # classes, of which some releases take the numbers; functions for kernels
     if head == "torch":
-        reader.mistake(Kind.HOST_LIBRARY, node, "torch", text=ast.unparse(node.func))
+        reader.mistake(MistakeKind.HOST_LIBRARY, node, "torch", text=ast.unparse(node.func))
     elif head == "numpy" and any(not value.free for value in tensors):
-        reader.mistake(Kind.HOST_LIBRARY, node, "numpy", text=ast.unparse(node.func))
+        reader.mistake(MistakeKind.HOST_LIBRARY, node, "numpy", text=ast.unparse(node.func))
     elif head == "numpy" and origin.removeprefix("numpy.") in ("float32", "float16", "float64", "int32", "int64"):
-        reader.mistake(Kind.HOST_LIBRARY, node, "number", text=ast.unparse(node.func))
+        reader.mistake(MistakeKind.HOST_LIBRARY, node, "number", text=ast.unparse(node.func))
     return _unknown_call(reader, node, origin, positional, keywords)
 
 
 def _math(reader: Reader, node: ast.Call, origin: str, positional: list[Argument], tensors: list[Tensor]) -> Value:
     name = origin.removeprefix("math.")
     if tensors:
-        reader.mistake(Kind.HOST_MATH, node, name, name=name, text=ast.unparse(node))
+        reader.mistake(MistakeKind.HOST_MATH, node, name, name=name, text=ast.unparse(node))
         return UNKNOWN
-    reader.mistake(Kind.HOST_FUNCTION, node, "math", until=(3, 2), name=f"math.{name}")
+    reader.mistake(MistakeKind.HOST_FUNCTION, node, "math", until=(3, 2), name=f"math.{name}")
     values = [value.value for value, _ in positional if isinstance(value, Const) and value.known]
     if any(type(value) is float for value in values):
-        reader.mistake(Kind.HOST_FUNCTION, node, "math", since=(3, 2), until=(3, 6), name=f"math.{name}")
+        reader.mistake(MistakeKind.HOST_FUNCTION, node, "math", since=(3, 2), until=(3, 6), name=f"math.{name}")
     function = getattr(math, name, None)
     if len(values) != len(positional) or not callable(function):
         return Const(ANY) if all(isinstance(value, Const) for value, _ in positional) else UNKNOWN
@@ -245,7 +245,7 @@ def _builtin(reader: Reader, node: ast.Call, name: str, positional: list[Argumen
     if name == "print":
         operations.check_prefix(reader, node, "print", positional)
     if name == "hasattr":
-        reader.mistake(Kind.PYTHON_BUILTIN, node.func, until=(3, 4), name=name)
+        reader.mistake(MistakeKind.PYTHON_BUILTIN, node.func, until=(3, 4), name=name)
     if name == "isinstance" and len(values) == 2:
         return kinds.is_instance(values[0], values[1])
     return Const(ANY) if name in ("isinstance", "hasattr") else UNKNOWN
@@ -257,7 +257,7 @@ def _extremum(reader: Reader, node: ast.Call, name: str, positional: list[Argume
         return UNKNOWN
     if len(values) == 1:
         if isinstance(values[0], Tensor) and not values[0].free:
-            reader.mistake(Kind.CALL, node, "one", name=name, text=ast.unparse(node))
+            reader.mistake(MistakeKind.CALL, node, "one", name=name, text=ast.unparse(node))
         return UNKNOWN
     if all(isinstance(value, Const) for value in values):
         early = reader.before((3, 6))
@@ -277,7 +277,7 @@ def _converted(reader: Reader, node: ast.Call, name: str, values: list[Value]) -
     value = values[0]
     if isinstance(value, Tensor):
         if not value.free:
-            reader.mistake(Kind.CONVERSION, node, name, text=ast.unparse(node.args[0]), type=text_of_type(value))
+            reader.mistake(MistakeKind.CONVERSION, node, name, text=ast.unparse(node.args[0]), type=text_of_type(value))
         return UNKNOWN
     if isinstance(value, Const) and value.known:
         try:
@@ -293,10 +293,12 @@ def _length(reader: Reader, node: ast.Call, values: list[Value]) -> Value:
     value = values[0]
     if isinstance(value, Tuple):
         if value.literal and isinstance(node.args[0], ast.Name):
-            reader.mistake(Kind.CONVERSION, node, "len", until=(3, 3), text=ast.unparse(node.args[0]), type="a tuple")
+            reader.mistake(
+                MistakeKind.CONVERSION, node, "len", until=(3, 3), text=ast.unparse(node.args[0]), type="a tuple"
+            )
         return Const(len(value.items))
     if isinstance(value, Tensor) and not value.free:
-        reader.mistake(Kind.CONVERSION, node, "len", text=ast.unparse(node.args[0]), type=text_of_type(value))
+        reader.mistake(MistakeKind.CONVERSION, node, "len", text=ast.unparse(node.args[0]), type=text_of_type(value))
     if isinstance(value, Const) and isinstance(value.value, (tuple, str)):
         return Const(len(value.value))
     return UNKNOWN
@@ -315,7 +317,7 @@ def _method(
 ) -> Value:
     if isinstance(method.receiver, Helper):
         if method.name in ("[grid]", "run", "warmup"):
-            reader.mistake(Kind.LAUNCH_INSIDE, node, "grid", name=method.receiver.function.jit.name)
+            reader.mistake(MistakeKind.LAUNCH_INSIDE, node, "grid", name=method.receiver.function.jit.name)
         return UNKNOWN
     if isinstance(method.receiver, Const):
         return kinds.of_constant(method.receiver, method.name)
@@ -335,13 +337,13 @@ def _check_method(reader: Reader, node: ast.Call, name: str, given: int, keyword
         return
     places = [parameter.name for parameter in known if not parameter.keyword_only]
     if given > len(places):
-        reader.mistake(Kind.ARGUMENTS, node, "too many", name=name, limit=len(places), given=given)
+        reader.mistake(MistakeKind.ARGUMENTS, node, "too many", name=name, limit=len(places), given=given)
     for parameter in known:
         if parameter.default is None and parameter.name not in places[:given] and parameter.name not in keywords:
-            reader.mistake(Kind.ARGUMENTS, node, "missing", name=name, parameter=parameter.name)
+            reader.mistake(MistakeKind.ARGUMENTS, node, "missing", name=name, parameter=parameter.name)
     for keyword in keywords:
         if keyword not in {parameter.name for parameter in known}:
-            reader.mistake(Kind.ARGUMENTS, node, "unknown", name=name, parameter=keyword)
+            reader.mistake(MistakeKind.ARGUMENTS, node, "unknown", name=name, parameter=keyword)
 
 
 __all__ = ["Bound", "call"]

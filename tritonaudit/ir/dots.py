@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.ir.arithmetic import written
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import FP8, UNKNOWN, Const, Dtype, Shape, Tensor, Value, text_of_type
 from tritonaudit.target import Version
 
@@ -25,7 +25,7 @@ def _dot(reader: Reader, bound: Bound) -> Value:
     left, right = bound.value("input"), bound.value("other")
     _check_options(reader, bound)
     if "acc" in bound.named and not bound.given("acc"):
-        reader.mistake(Kind.NO_VALUE, bound.node_of("acc"), until=(3, 4), where="the accumulator of `tl.dot`",
+        reader.mistake(MistakeKind.NO_VALUE, bound.node_of("acc"), until=(3, 4), where="the accumulator of `tl.dot`",
                        text=ast.unparse(bound.node_of("acc")), type="None")  # fmt: skip
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.free or right.free:
         return UNKNOWN
@@ -40,15 +40,15 @@ def _dot(reader: Reader, bound: Bound) -> Value:
 def _check_options(reader: Reader, bound: Bound) -> None:
     precision = bound.value("input_precision")
     if bound.given("input_precision") and bound.given("allow_tf32"):
-        reader.mistake(Kind.DOT_OPTIONS, bound.node, "both")
+        reader.mistake(MistakeKind.DOT_OPTIONS, bound.node, "both")
     elif isinstance(precision, Const) and isinstance(precision.value, (bool, int, float)):
         allowed = ", ".join(repr(name) for name in _PRECISIONS)
-        reader.mistake(Kind.DOT_OPTIONS, bound.node, "precision", value=precision.value, allowed=allowed)
+        reader.mistake(MistakeKind.DOT_OPTIONS, bound.node, "precision", value=precision.value, allowed=allowed)
     elif isinstance(precision, Const) and type(precision.value) is str:
         since = _PRECISIONS.get(precision.value.lower())
         allowed = ", ".join(repr(name) for name in _PRECISIONS)
         reader.mistake(
-            Kind.DOT_OPTIONS, bound.node_of("input_precision"), "precision", until=since,
+            MistakeKind.DOT_OPTIONS, bound.node_of("input_precision"), "precision", until=since,
             value=precision.value, allowed=allowed,
         ) if since is None or since > (3, 0) else None  # fmt: skip
 
@@ -58,14 +58,14 @@ def _check_operands(reader: Reader, bound: Bound, left: Tensor, right: Tensor) -
         if value.dtype is None:
             continue
         if value.dtype == "fp64":
-            reader.mistake(Kind.DOT_OPERANDS, bound.node, "fp64", until=(3, 5), dtype=value.dtype)
+            reader.mistake(MistakeKind.DOT_OPERANDS, bound.node, "fp64", until=(3, 5), dtype=value.dtype)
         elif value.dtype not in _TAKEN:
-            reader.mistake(Kind.DOT_OPERANDS, bound.node, "dtype", dtype=value.dtype, type=text_of_type(value))
+            reader.mistake(MistakeKind.DOT_OPERANDS, bound.node, "dtype", dtype=value.dtype, type=text_of_type(value))
             return False
     mixed = left.dtype in FP8 and right.dtype in FP8
     if left.dtype is not None and right.dtype is not None and left.dtype != right.dtype and not mixed:
         reader.mistake(
-            Kind.DOT_OPERANDS, bound.node, "differ", left=left.dtype, right=right.dtype,
+            MistakeKind.DOT_OPERANDS, bound.node, "differ", left=left.dtype, right=right.dtype,
             a=ast.unparse(bound.node_of("input")), b=ast.unparse(bound.node_of("other")),
         )  # fmt: skip
         return False
@@ -77,20 +77,20 @@ def _shape(reader: Reader, bound: Bound, left: Tensor, right: Tensor) -> Shape |
     if a is None or b is None:
         return None
     if len(a) != len(b) or len(a) not in (2, 3):
-        reader.mistake(Kind.DOT_SHAPES, bound.node, "rank", left=written(a), right=written(b))
+        reader.mistake(MistakeKind.DOT_SHAPES, bound.node, "rank", left=written(a), right=written(b))
         return None
     if a[-1] is not None and b[-2] is not None and a[-1] != b[-2]:
-        reader.mistake(Kind.DOT_SHAPES, bound.node, "inner", left=written(a), right=written(b))
+        reader.mistake(MistakeKind.DOT_SHAPES, bound.node, "inner", left=written(a), right=written(b))
         return None
     inner = a[-1] if a[-1] is not None else b[-2]
     if len(a) == 3 and a[0] is not None and b[0] is not None and a[0] != b[0]:
-        reader.mistake(Kind.DOT_SHAPES, bound.node, "batch", left=written(a), right=written(b))
+        reader.mistake(MistakeKind.DOT_SHAPES, bound.node, "batch", left=written(a), right=written(b))
     _check_sizes(reader, bound, left.dtype, a[-2], b[-1], inner)
     imprecise = bound.value("max_num_imprecise_acc")
     number = imprecise.value if isinstance(imprecise, Const) and type(imprecise.value) is int else 0
     if inner is not None and left.dtype in FP8 and right.dtype in FP8 and number > inner:
         reader.mistake(
-                Kind.ARGUMENT_VALUE, bound.node, name="tl.dot", takes=f"at most K = {inner} additions",
+                MistakeKind.ARGUMENT_VALUE, bound.node, name="tl.dot", takes=f"at most K = {inner} additions",
                 text="max_num_imprecise_acc", given=number,
             )  # fmt: skip
     return (*a[:-1], b[-1])
@@ -101,7 +101,9 @@ def _check_sizes(reader: Reader, bound: Bound, dtype: str | None, m: int | None,
     small = [name for name, size in (("M", m), ("N", n)) if size is not None and size < 16]
     words: dict[str, Any] = {"sizes": f"M = {_size(m)}, N = {_size(n)}, K = {_size(k)}"}
     if small:
-        reader.mistake(Kind.DOT_SHAPES, bound.node, "small", until=(3, 5), least="M and N of at least 16", **words)
+        reader.mistake(
+            MistakeKind.DOT_SHAPES, bound.node, "small", until=(3, 5), least="M and N of at least 16", **words
+        )
     if k is None or dtype is None or dtype == "fp64":
         return
     stretches: list[tuple[int, Version | None, Version | None]]
@@ -116,7 +118,7 @@ def _check_sizes(reader: Reader, bound: Bound, dtype: str | None, m: int | None,
     for least, since, until in stretches:
         if k < least:
             reader.mistake(
-                Kind.DOT_SHAPES, bound.node, "small", since=since, until=until,
+                MistakeKind.DOT_SHAPES, bound.node, "small", since=since, until=until,
                 least=f"K of at least {least} for {dtype}", **words,
             )  # fmt: skip
 
@@ -134,7 +136,7 @@ def _result(reader: Reader, bound: Bound, left: Tensor) -> str | None:
     if left.dtype is None:
         return None
     if left.dtype == "u8":
-        reader.mistake(Kind.DOT_OPERANDS, bound.node, "dtype", dtype=left.dtype, type=text_of_type(left))
+        reader.mistake(MistakeKind.DOT_OPERANDS, bound.node, "dtype", dtype=left.dtype, type=text_of_type(left))
     if left.dtype in ("i8", "u8"):
         return "i32"
     if left.dtype == "fp64":
@@ -142,13 +144,13 @@ def _result(reader: Reader, bound: Bound, left: Tensor) -> str | None:
     out = _out_dtype(bound)
     if out is not None and left.dtype not in ("fp32", "bf16") and out not in ("fp16", "fp32", "bf16"):
         reader.mistake(
-            Kind.ARGUMENT_VALUE, bound.node,
+            MistakeKind.ARGUMENT_VALUE, bound.node,
             name="tl.dot", takes="an `out_dtype` of fp16 or fp32", text="out_dtype", given=out,
         )  # fmt: skip
         return None
     if bound.given("out_dtype"):
         if out == "bf16":
-            reader.mistake(Kind.DOT_ACCUMULATOR, bound.node, "bf16")
+            reader.mistake(MistakeKind.DOT_ACCUMULATOR, bound.node, "bf16")
             return None
         return out
     acc = bound.value("acc")
@@ -165,13 +167,13 @@ def _check_accumulator(reader: Reader, bound: Bound, result: str | None, shape: 
     words: dict[str, Any] = {"acc": ast.unparse(bound.node_of("acc")), "dtype": acc.dtype, "operands": left.dtype}
     integers = left.dtype in ("i8", "u8")
     if acc.dtype == "bf16" or (integers and acc.dtype in ("fp16", "fp32", "fp64")):
-        reader.mistake(Kind.DOT_ACCUMULATOR, bound.node, "dtype", **words)
+        reader.mistake(MistakeKind.DOT_ACCUMULATOR, bound.node, "dtype", **words)
     elif acc.dtype == "fp16" and _out_dtype(bound) != "fp16" and not integers and left.dtype != "fp64":
-        reader.mistake(Kind.DOT_ACCUMULATOR, bound.node, "fp16", until=(3, 8), **words)
+        reader.mistake(MistakeKind.DOT_ACCUMULATOR, bound.node, "fp16", until=(3, 8), **words)
     if shape is not None and acc.shape is not None and len(acc.shape) == len(shape):
         pairs = zip(acc.shape, shape, strict=True)
         if any(a is not None and b is not None and a != b for a, b in pairs):
-            reader.mistake(Kind.DOT_SHAPES, bound.node, "acc", left=written(acc.shape), right=written(shape))
+            reader.mistake(MistakeKind.DOT_SHAPES, bound.node, "acc", left=written(acc.shape), right=written(shape))
 
 
 # -- scaled operands ---------------------------------------------------------------------------------------------
@@ -192,7 +194,7 @@ def _dot_scaled(reader: Reader, bound: Bound) -> Value:
         return UNKNOWN
     a, b = left.shape, right.shape
     if len(a) != len(b) or len(a) not in (2, 3):
-        reader.mistake(Kind.DOT_SHAPES, bound.node, "rank", left=written(a), right=written(b))
+        reader.mistake(MistakeKind.DOT_SHAPES, bound.node, "rank", left=written(a), right=written(b))
         return UNKNOWN
     packs = [bound.value(f"{side}_k_pack") for side in ("lhs", "rhs")]
     if any(pack not in (UNKNOWN, Const(True)) for pack in packs):
@@ -200,7 +202,7 @@ def _dot_scaled(reader: Reader, bound: Bound) -> Value:
     inner = [None if dim is None or form is None else dim * (2 if form == "e2m1" else 1)
              for dim, form in zip((a[-1], b[-2]), formats, strict=True)]  # fmt: skip
     if None not in inner and inner[0] != inner[1]:
-        reader.mistake(Kind.DOT_SHAPES, bound.node, "packed", left=written(a), right=written(b))
+        reader.mistake(MistakeKind.DOT_SHAPES, bound.node, "packed", left=written(a), right=written(b))
     return Tensor(_out_dtype(bound) or "fp32", (*a[:-1], b[-1]))
 
 
@@ -213,14 +215,14 @@ def _format(reader: Reader, bound: Bound, side: str) -> str | None:
     if dtypes is None:
         allowed = ", ".join(map(repr, _FORMATS))
         reader.mistake(
-            Kind.ARGUMENT_VALUE, bound.node_of(f"{side}_format"),
+            MistakeKind.ARGUMENT_VALUE, bound.node_of(f"{side}_format"),
             name="tl.dot_scaled", takes=f"one of {allowed}", text=f"{side}_format", given=repr(form.value),
         )  # fmt: skip
         return None
     if isinstance(value, Tensor) and value.dtype is not None and value.dtype not in dtypes:
         takes = f"{' or '.join(dtypes)} for {form.value}"
         reader.mistake(
-            Kind.ARGUMENT_VALUE, bound.node_of(side), since=(3, 3),
+            MistakeKind.ARGUMENT_VALUE, bound.node_of(side), since=(3, 3),
             name="tl.dot_scaled", takes=takes, text=ast.unparse(bound.node_of(side)), given=value.dtype,
         )  # fmt: skip
     return form.value

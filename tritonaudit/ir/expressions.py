@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonaudit.ir import attributes, calls, subscripts
 from tritonaudit.ir.arithmetic import binary, broadcast, no_value, written
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.names import Refusal, Refused
 from tritonaudit.ir.values import (
     ANY,
@@ -55,10 +55,10 @@ def statement(reader: Reader, node: ast.expr) -> None:
 def _name(reader: Reader, node: ast.Name) -> Value:
     value = reader.state.get(node.id)
     if isinstance(value, Missing):
-        reader.mistake(Kind.ONE_PATH, node, value.why, name=node.id, line=value.line)
+        reader.mistake(MistakeKind.ONE_PATH, node, value.why, name=node.id, line=value.line)
         return UNKNOWN
     if isinstance(value, Spent):
-        reader.mistake(Kind.LOOP_VARIABLE, node, name=node.id, line=value.line)
+        reader.mistake(MistakeKind.LOOP_VARIABLE, node, name=node.id, line=value.line)
         return UNKNOWN
     if value is not None:
         return value
@@ -71,16 +71,16 @@ def _name(reader: Reader, node: ast.Name) -> Value:
 
 def _refused(reader: Reader, node: ast.Name, found: Refused) -> None:
     if found.why is Refusal.UNDEFINED:
-        reader.mistake(Kind.UNDEFINED, node, name=node.id)
+        reader.mistake(MistakeKind.UNDEFINED, node, name=node.id)
     elif found.why is Refusal.PYTHON_BUILTIN:
-        reader.mistake(Kind.PYTHON_BUILTIN, node, name=node.id)
+        reader.mistake(MistakeKind.PYTHON_BUILTIN, node, name=node.id)
     elif found.why is Refusal.NONE_GLOBAL:
-        reader.mistake(Kind.GLOBAL, node, "none", until=(3, 3), name=node.id)
+        reader.mistake(MistakeKind.GLOBAL, node, "none", until=(3, 3), name=node.id)
     elif found.why is Refusal.ANNOTATED_GLOBAL:
-        reader.mistake(Kind.GLOBAL, node, "annotated", since=(3, 3), name=node.id)
+        reader.mistake(MistakeKind.GLOBAL, node, "annotated", since=(3, 3), name=node.id)
     else:
         what = "class" if isinstance(found.node, ast.ClassDef) else "value"
-        reader.mistake(Kind.GLOBAL, node, what, since=(3, 0), name=node.id)
+        reader.mistake(MistakeKind.GLOBAL, node, what, since=(3, 0), name=node.id)
 
 
 def _constant(reader: Reader, node: ast.Constant) -> Value:
@@ -99,7 +99,7 @@ def _joined_string(reader: Reader, node: ast.JoinedStr) -> Value:
             if isinstance(value, Tuple) or (isinstance(value, Tensor) and not value.free):
                 function = reader.frame.function
                 what = "printed" if is_printed_by_flag(function.module, function.jit, node) else ""
-                reader.mistake(Kind.FSTRING, part, what, text=ast.unparse(part.value))
+                reader.mistake(MistakeKind.FSTRING, part, what, text=ast.unparse(part.value))
                 return UNKNOWN
     return Const("f-string") if _is_plain(node) else Const(ANY)
 
@@ -141,7 +141,7 @@ def _mask_arithmetic(reader: Reader, node: ast.AST, op: ast.AST, left: Value, ri
         return
     if left.dtype == "i1" == right.dtype:
         symbol = "+" if isinstance(op, ast.Add) else "-"
-        reader.mistake(Kind.MASK_ARITHMETIC, node, symbol, text=ast.unparse(node))
+        reader.mistake(MistakeKind.MASK_ARITHMETIC, node, symbol, text=ast.unparse(node))
 
 
 def _unary(reader: Reader, node: ast.UnaryOp) -> Value:
@@ -157,20 +157,22 @@ def _of_sign(reader: Reader, node: ast.UnaryOp, value: Value) -> Value:
         return UNKNOWN
     if isinstance(node.op, ast.Not):
         if (value.dtype in INTEGERS and value.dtype != "i1") or value.dtype in FLOATS:
-            reader.mistake(Kind.BOOLEAN_OF_NUMBERS, node, "not", text=ast.unparse(node), type=text_of_type(value))
+            reader.mistake(
+                MistakeKind.BOOLEAN_OF_NUMBERS, node, "not", text=ast.unparse(node), type=text_of_type(value)
+            )
         return Tensor("i1", value.shape, value.free)
     if isinstance(node.op, ast.UAdd):
-        reader.mistake(Kind.OPERANDS, node, "plus", symbol="+", left=text_of_type(value), right="")
+        reader.mistake(MistakeKind.OPERANDS, node, "plus", symbol="+", left=text_of_type(value), right="")
         return value
     if isinstance(node.op, ast.Invert) and (value.dtype in FLOATS or value.is_pointer):
-        reader.mistake(Kind.OPERANDS, node, "invert", symbol="~", left=text_of_type(value), right="")
+        reader.mistake(MistakeKind.OPERANDS, node, "invert", symbol="~", left=text_of_type(value), right="")
         return UNKNOWN
     if isinstance(node.op, ast.USub):
         if value.is_pointer:
-            reader.mistake(Kind.OPERANDS, node, "minus", symbol="-", left=text_of_type(value), right="")
+            reader.mistake(MistakeKind.OPERANDS, node, "minus", symbol="-", left=text_of_type(value), right="")
             return UNKNOWN
         if value.dtype == "i1":
-            reader.mistake(Kind.MASK_ARITHMETIC, node, "minus", text=ast.unparse(node))
+            reader.mistake(MistakeKind.MASK_ARITHMETIC, node, "minus", text=ast.unparse(node))
     return value
 
 
@@ -202,7 +204,7 @@ def _boolean(reader: Reader, node: ast.BoolOp) -> Value:
     """`and` and `or`: constants decide at once, tensors are combined element by element."""
     conjunction = isinstance(node.op, ast.And)
     if len(node.values) > 2:
-        reader.mistake(Kind.LONG_CHAIN, node, until=(3, 4), operator="and" if conjunction else "or")
+        reader.mistake(MistakeKind.LONG_CHAIN, node, until=(3, 4), operator="and" if conjunction else "or")
     kept: list[Tensor] = []
     parts: dict[str, Argument] = {}
     found = _of_parts(reader, node, conjunction, kept, parts)
@@ -239,7 +241,7 @@ def _combined(reader: Reader, node: ast.BoolOp, kept: list[Tensor]) -> Value:
     numbers = [value for value in kept if value.dtype is not None and value.dtype != "i1" and not value.is_pointer]
     if numbers and not any(value.free for value in kept):
         reader.mistake(
-            Kind.BOOLEAN_OF_NUMBERS, node, "and" if isinstance(node.op, ast.And) else "or",
+            MistakeKind.BOOLEAN_OF_NUMBERS, node, "and" if isinstance(node.op, ast.And) else "or",
             text=ast.unparse(node), type=text_of_type(numbers[0]),
         )  # fmt: skip
     result: Value = kept[0]
@@ -253,7 +255,7 @@ def _compare(reader: Reader, node: ast.Compare) -> Value:
     left = evaluate(reader, node.left)
     values = [evaluate(reader, comparator) for comparator in node.comparators]
     if any(isinstance(op, (ast.In, ast.NotIn)) for op in node.ops):
-        reader.mistake(Kind.MEMBERSHIP, node, text=ast.unparse(node))
+        reader.mistake(MistakeKind.MEMBERSHIP, node, text=ast.unparse(node))
         return UNKNOWN
     if len(node.ops) > 1:
         found = _chained(reader, node, left, values)
@@ -268,10 +270,12 @@ def _compare(reader: Reader, node: ast.Compare) -> Value:
 def _chained(reader: Reader, node: ast.Compare, left: Value, values: list[Value]) -> Value:
     tight = next((part for part in (node.left, *node.comparators) if _binds_tighter(part)), None)
     if tight is not None and any(isinstance(v, Tensor) for v in (left, *values)):
-        reader.mistake(Kind.PRECEDENCE, node, "silent", since=(3, 9), text=ast.unparse(node), part=ast.unparse(tight))
-        reader.mistake(Kind.LONG_CHAIN, node, "precedence", until=(3, 9), part=ast.unparse(tight))
+        reader.mistake(
+            MistakeKind.PRECEDENCE, node, "silent", since=(3, 9), text=ast.unparse(node), part=ast.unparse(tight)
+        )
+        reader.mistake(MistakeKind.LONG_CHAIN, node, "precedence", until=(3, 9), part=ast.unparse(tight))
     else:
-        reader.mistake(Kind.LONG_CHAIN, node, "comparison", until=(3, 9), text=ast.unparse(node))
+        reader.mistake(MistakeKind.LONG_CHAIN, node, "comparison", until=(3, 9), text=ast.unparse(node))
     result: Value = UNKNOWN
     for op, first, second in zip(node.ops, (left, *values[:-1]), values, strict=True):
         one = _compared(reader, node, op, first, second)
@@ -306,7 +310,9 @@ def _conditional(reader: Reader, node: ast.IfExp) -> Value:
     condition = evaluate(reader, node.test)
     if isinstance(condition, Const) and condition.known:
         if not isinstance(condition.value, (bool, int, type(None))):
-            reader.mistake(Kind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value))
+            reader.mistake(
+                MistakeKind.CONDITION_KIND, node.test, text=ast.unparse(node.test), value=repr(condition.value)
+            )
             return UNKNOWN
         return evaluate(reader, node.body if condition.value else node.orelse)
     with reader.undecided_arms(isinstance(condition, Const)):
@@ -320,11 +326,11 @@ def _chosen(reader: Reader, node: ast.IfExp, condition: Value, then: Value, othe
     for arm, branch in ((node.body, then), (node.orelse, other)):
         no_value(reader, branch, arm, "an arm of this conditional expression")
     if condition.is_block:
-        reader.mistake(Kind.BLOCK_CONDITION, node, "ternary", text=ast.unparse(node.test))
+        reader.mistake(MistakeKind.BLOCK_CONDITION, node, "ternary", text=ast.unparse(node.test))
         return UNKNOWN
     then, other = as_tensor(then), as_tensor(other)
     if differ(then, other):
-        reader.mistake(Kind.TERNARY_TYPES, node, before=text_of_type(then), after=text_of_type(other))
+        reader.mistake(MistakeKind.TERNARY_TYPES, node, before=text_of_type(then), after=text_of_type(other))
         return UNKNOWN
     return joined(then, other)
 
@@ -336,7 +342,7 @@ def _comprehension(reader: Reader, node: ast.ListComp) -> Value:
     if isinstance(over, Named) or (isinstance(generator.iter, ast.Call) and not isinstance(over, Tuple)):
         called = generator.iter.func if isinstance(generator.iter, ast.Call) else None
         if isinstance(called, ast.Name) and called.id == "range":
-            reader.mistake(Kind.LOOP_OVER, generator.iter, "comprehension", since=(3, 5), text=ast.unparse(node))
+            reader.mistake(MistakeKind.LOOP_OVER, generator.iter, "comprehension", since=(3, 5), text=ast.unparse(node))
         return UNKNOWN
     if not isinstance(over, Tuple) or len(node.generators) != 1 or not isinstance(generator.target, ast.Name):
         return UNKNOWN

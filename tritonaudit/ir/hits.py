@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.finding import Confidence, Elsewhere, Fix, Severity, Span
-from tritonaudit.ir.mistakes import COMPILES, Kind, Mistake
+from tritonaudit.ir.mistakes import COMPILES, Mistake, MistakeKind
 from tritonaudit.rule import Hit
 from tritonaudit.source.outline import span_of
 from tritonaudit.target import Target, written
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Words:
-    """A message and a remedy, with the names of a mistake's words in braces, and what mends it.
+    """A message and a remedy, with the names of a mistake's words in braces, and what fixes it.
 
-    What is told `once` in a kernel names its other places there. What is `silent` compiles, and is wrong.
+    What is reported `once` in a kernel names its other places there. What is `silent` compiles, and is wrong.
     """
 
     message: str
     remedy: str
     severity: Severity | None = None
     confidence: Confidence | None = None
-    mend: Callable[[KernelFlow, Mistake], Fix | None] | None = None
+    fix: Callable[[KernelFlow, Mistake], Fix | None] | None = None
     once: bool = False
     silent: bool = False
 
 
-Table = Mapping[tuple[Kind, str], Words]
+Table = Mapping[tuple[MistakeKind, str], Words]
 _MOST_PLACES = 8
 
 
-def told(kernel: KernelFlow, table: Table) -> Iterator[Hit]:
+def hits_of(kernel: KernelFlow, table: Table) -> Iterator[Hit]:
     """The hits of one kernel for those of its mistakes that the table has words for."""
     alike: dict[object, tuple[Words, list[Mistake]]] = {}
     for number, mistake in enumerate(kernel.mistakes):
@@ -61,7 +61,7 @@ def also(kernel: KernelFlow, found: Iterator[Hit], table: Table) -> Iterator[Hit
             span = one.where if isinstance(one.where, Span) else kernel.tree.span(one.where)
             lines.add(span.line)
         yield one
-    for one in told(kernel, table):
+    for one in hits_of(kernel, table):
         if isinstance(one.where, Span) and one.where.line not in lines:
             yield one
 
@@ -79,7 +79,7 @@ def hit(kernel: KernelFlow, mistake: Mistake, words: Words) -> Hit:
         remedy=words.remedy.format(**mistake.words),
         severity=words.severity or _severity(mistake, words),
         confidence=_confidence(mistake, words, kernel.target),
-        fix=None if words.mend is None or helper is not None else words.mend(kernel, mistake),
+        fix=None if words.fix is None or helper is not None else words.fix(kernel, mistake),
     )
 
 
@@ -104,7 +104,7 @@ def _releases(mistake: Mistake, target: Target) -> str:
 
 
 def _confidence(mistake: Mistake, words: Words, target: Target) -> Confidence | None:
-    """A mistake in a few old releases alone is shown where somebody asked for them, or would not be told by them."""
+    """A mistake in a few old releases alone is shown where somebody asked for them, or would not be shown by them."""
     if mistake.releases == target.versions:
         return words.confidence
     many = 2 * len(mistake.releases) >= len(target.versions)

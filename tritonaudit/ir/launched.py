@@ -187,7 +187,7 @@ def _made(launch: Launch, node: ast.Call, name: str, depth: int) -> str | None:
         return None
     if dtype is not None:
         return _torch_dtype(launch, launch.definition(dtype)) or POINTER
-    return POINTER + "fp32" if name in _FLOAT_MAKERS and "set_default_dtype" not in launch.module.text else POINTER
+    return POINTER + "fp32" if name in _FLOAT_MAKERS and not launch.module.says("set_default_dtype") else POINTER
 
 
 def _torch_dtype(launch: Launch, node: ast.expr) -> str | None:

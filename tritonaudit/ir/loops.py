@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from tritonaudit.ir.arithmetic import integer_divisions, promoted_integers
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.model import Carried, Loop, Operand, Operation
 from tritonaudit.ir.values import (
     ANY_FLOAT,
@@ -49,7 +49,7 @@ def for_loop(reader: Reader, node: ast.For) -> None:
     values = [reader.evaluate(arg.value if isinstance(arg, ast.Starred) else arg) for arg in iterated.args]
     bounds: Bounds = {str(place): one for place, one in enumerate(zip(values, iterated.args, strict=True))}
     if not iterated.args and not iterated.keywords:
-        reader.mistake(Kind.ARGUMENTS, iterated, "missing", name=ast.unparse(iterated.func), parameter="end")
+        reader.mistake(MistakeKind.ARGUMENTS, iterated, "missing", name=ast.unparse(iterated.func), parameter="end")
     for keyword in iterated.keywords:
         bounds[keyword.arg or "**"] = (reader.evaluate(keyword.value), keyword.value)
         _check_keyword(reader, kind, keyword)
@@ -64,7 +64,7 @@ def _kind(reader: Reader, node: ast.expr) -> str | None:
     if not isinstance(node, ast.Call):
         value = reader.evaluate(node)
         if value != UNKNOWN or isinstance(node, (ast.List, ast.Tuple, ast.Name)):
-            reader.mistake(Kind.LOOP_OVER, node, text=ast.unparse(node))
+            reader.mistake(MistakeKind.LOOP_OVER, node, text=ast.unparse(node))
         return None
     called = reader.evaluate(node.func)
     if isinstance(called, Named):
@@ -80,7 +80,7 @@ def _kind(reader: Reader, node: ast.expr) -> str | None:
 
 def _check_keyword(reader: Reader, kind: str, keyword: ast.keyword) -> None:
     if kind == "python" and keyword.arg is not None:
-        reader.mistake(Kind.LOOP_KEYWORD, keyword, "ignored", name=keyword.arg)
+        reader.mistake(MistakeKind.LOOP_KEYWORD, keyword, "ignored", name=keyword.arg)
 
 
 def _read_unknown(reader: Reader, node: ast.For) -> None:
@@ -100,11 +100,13 @@ def _static(reader: Reader, node: ast.For, values: list[Value], call: ast.Call, 
     for value, argument in zip(values, call.args, strict=False):
         if isinstance(value, Const) and (isinstance(value.value, float) or value.value is ANY_FLOAT):
             shown = repr(value.value) if value.known else "a quotient"
-            reader.mistake(Kind.LOOP_BOUND, argument, "constant", text=ast.unparse(argument), value=shown, divisions=())
+            reader.mistake(
+                MistakeKind.LOOP_BOUND, argument, "constant", text=ast.unparse(argument), value=shown, divisions=()
+            )
         if isinstance(value, Tensor) and not value.free:
-            reader.mistake(Kind.NEEDS_CONSTANT, argument, "static_range", text=ast.unparse(argument))
+            reader.mistake(MistakeKind.NEEDS_CONSTANT, argument, "static_range", text=ast.unparse(argument))
         elif isinstance(value, Tensor):
-            reader.mistake(Kind.NEEDS_CONSTANT, argument, "static_range parameter", text=ast.unparse(argument))
+            reader.mistake(MistakeKind.NEEDS_CONSTANT, argument, "static_range parameter", text=ast.unparse(argument))
     rounds = _rounds(values)
     if rounds is None or rounds[_UNROLLED:] or not reader.may_repeat(len(rounds)):
         _read_static(reader, node, bounds)
@@ -161,7 +163,7 @@ def _bound(reader: Reader, value: Value, argument: ast.expr) -> str | None:
         if dtype is None or dtype in ("fp32", "fp64"):
             divisions = integer_divisions(reader, argument)
             reader.mistake(
-                Kind.LOOP_BOUND, argument, "constant",
+                MistakeKind.LOOP_BOUND, argument, "constant",
                 text=ast.unparse(argument), value=repr(value.value), divisions=divisions,
             )  # fmt: skip
         return dtype
@@ -169,11 +171,13 @@ def _bound(reader: Reader, value: Value, argument: ast.expr) -> str | None:
         if value.dtype is not None and value.dtype not in INTEGERS:
             divisions = integer_divisions(reader, argument)
             reader.mistake(
-                Kind.LOOP_BOUND, argument, "dtype",
+                MistakeKind.LOOP_BOUND, argument, "dtype",
                 text=ast.unparse(argument), type=text_of_type(value), divisions=divisions,
             )  # fmt: skip
         elif value.is_block and value.numel != 1:
-            reader.mistake(Kind.LOOP_BOUND, argument, "block", text=ast.unparse(argument), type=text_of_type(value))
+            reader.mistake(
+                MistakeKind.LOOP_BOUND, argument, "block", text=ast.unparse(argument), type=text_of_type(value)
+            )
         return value.dtype
     return None
 
@@ -193,12 +197,12 @@ def while_loop(reader: Reader, node: ast.While) -> None:
     with reader.writer.silent():
         condition = reader.evaluate(node.test)
     if isinstance(condition, Const):
-        reader.mistake(Kind.LOOP_CONSTANT, node.test, text=ast.unparse(node.test))
+        reader.mistake(MistakeKind.LOOP_CONSTANT, node.test, text=ast.unparse(node.test))
     elif isinstance(condition, Tensor) and not condition.free:
         if condition.is_block:
-            reader.mistake(Kind.BLOCK_CONDITION, node.test, "while", text=ast.unparse(node.test))
+            reader.mistake(MistakeKind.BLOCK_CONDITION, node.test, "while", text=ast.unparse(node.test))
         elif condition.dtype not in (None, "i1"):
-            reader.mistake(Kind.LOOP_NUMBER, node.test, until=(3, 9), text=ast.unparse(node.test))
+            reader.mistake(MistakeKind.LOOP_NUMBER, node.test, until=(3, 9), text=ast.unparse(node.test))
     _carry(reader, node, "while", {}, None)
 
 
@@ -221,7 +225,7 @@ def _carry(reader: Reader, node: ast.For | ast.While, kind: str, bounds: Bounds,
             counted, final = number or UNKNOWN, after.get(name, UNKNOWN)
             if isinstance(counted, Tensor) and counted.dtype is not None and differ(counted, final):
                 reader.mistake(
-                    Kind.LOOP_TYPE, made[name], until=_FREE_COUNTER,
+                    MistakeKind.LOOP_TYPE, made[name], until=_FREE_COUNTER,
                     name=name, before=text_of_type(counted), after=text_of_type(final),
                 )  # fmt: skip
             continue
@@ -286,21 +290,21 @@ def _carried(reader: Reader, name: str, initial: Value, final: Value, node: ast.
         return initial
     if isinstance(initial, Const):
         if initial == NONE and isinstance(final, Tensor) and reader.is_sure:
-            reader.mistake(Kind.LOOP_TYPE, node, name=name, before="None", after=text_of_type(final))
+            reader.mistake(MistakeKind.LOOP_TYPE, node, name=name, before="None", after=text_of_type(final))
         elif initial.known and initial.value == 1 and _is_argument(reader, name):
-            reader.mistake(Kind.ARGUMENT_IS_ONE, node, name=name)
+            reader.mistake(MistakeKind.ARGUMENT_IS_ONE, node, name=name)
         elif (initial.known and initial.value is not None) or (not initial.known and _is_constexpr(reader, name)):
-            reader.mistake(Kind.CONSTANT_IN_LOOP, node, name=name)
+            reader.mistake(MistakeKind.CONSTANT_IN_LOOP, node, name=name)
         return UNKNOWN
     if isinstance(initial, Tuple) and isinstance(final, Tuple) and len(initial.items) != len(final.items):
         for since, until in ((None, (3, 3)), ((3, 5), None)):  # two releases kept what came first
             reader.mistake(
-                Kind.LOOP_TYPE, node, since=since, until=until,
+                MistakeKind.LOOP_TYPE, node, since=since, until=until,
                 name=name, before=text_of_type(initial), after=text_of_type(final),
             )  # fmt: skip
         return UNKNOWN
     if differ(initial, final):
-        reader.mistake(Kind.LOOP_TYPE, node, name=name, before=text_of_type(initial), after=text_of_type(final))
+        reader.mistake(MistakeKind.LOOP_TYPE, node, name=name, before=text_of_type(initial), after=text_of_type(final))
         return UNKNOWN
     if isinstance(initial, Tuple) or isinstance(final, Tuple) or initial == final:
         return initial

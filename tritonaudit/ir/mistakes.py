@@ -10,7 +10,7 @@ from enum import Enum, auto
 from tritonaudit.target import Version
 
 
-class Kind(Enum):
+class MistakeKind(Enum):
     """One way in which a kernel's language is wrong."""
 
     # names
@@ -116,10 +116,20 @@ class Kind(Enum):
 
 
 COMPILES = frozenset(
-    {Kind.LATE_WIDENING, Kind.NARROW_SUM, Kind.INTEGER_INFINITY, Kind.MASK_ARITHMETIC, Kind.DOT_DROPPED,
-     Kind.RESULT_DROPPED, Kind.IGNORED_KEYWORD, Kind.LOOP_KEYWORD, Kind.BOOLEAN_OF_NUMBERS, Kind.RETURN_IN_ONE}
-)  # fmt: skip
-"""Kinds that most releases compile: what is told of them is as bad wherever it stands."""
+    {
+        MistakeKind.LATE_WIDENING,
+        MistakeKind.NARROW_SUM,
+        MistakeKind.INTEGER_INFINITY,
+        MistakeKind.MASK_ARITHMETIC,
+        MistakeKind.DOT_DROPPED,
+        MistakeKind.RESULT_DROPPED,
+        MistakeKind.IGNORED_KEYWORD,
+        MistakeKind.LOOP_KEYWORD,
+        MistakeKind.BOOLEAN_OF_NUMBERS,
+        MistakeKind.RETURN_IN_ONE,
+    }
+)
+"""Kinds that most releases compile: a finding of them is as bad wherever it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +140,7 @@ class Mistake:
     which it is true, whatever the target. One that is not `sure` stands where no known launch may lead.
     """
 
-    kind: Kind
+    kind: MistakeKind
     node: ast.AST
     what: str
     words: Mapping[str, object] = field(default_factory=dict)

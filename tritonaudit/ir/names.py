@@ -146,7 +146,7 @@ class Names:
 
     @cached_property
     def _allows_globals(self) -> bool:
-        return _ALLOWS_GLOBALS in self._module.text
+        return self._module.says(_ALLOWS_GLOBALS)
 
     @cached_property
     def _enclosed(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ from tritonaudit.ir.arithmetic import (
     written,
 )
 from tritonaudit.ir.bound import Bound
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import (
     ANY,
     ANY_INT,
@@ -73,20 +73,20 @@ def _result(reader: Reader, bound: Bound, value: Value) -> Value:
 
 def _dropped(reader: Reader, bound: Bound) -> None:
     if bound.name in ("dot", "dot_scaled") and bound.given("acc"):
-        reader.mistake(Kind.DOT_DROPPED, bound.node, "acc", acc=ast.unparse(bound.node_of("acc")))
+        reader.mistake(MistakeKind.DOT_DROPPED, bound.node, "acc", acc=ast.unparse(bound.node_of("acc")))
     elif bound.name == "dot":
-        reader.mistake(Kind.DOT_DROPPED, bound.node, "dot")
+        reader.mistake(MistakeKind.DOT_DROPPED, bound.node, "dot")
     elif bound.name == "advance":
         pointer = ast.unparse(bound.node_of("base"))
-        reader.mistake(Kind.RESULT_DROPPED, bound.node, "advance", since=(3, 4), pointer=pointer)
-        reader.mistake(Kind.RESULT_DROPPED, bound.node, "silent", until=(3, 4), pointer=pointer)
+        reader.mistake(MistakeKind.RESULT_DROPPED, bound.node, "advance", since=(3, 4), pointer=pointer)
+        reader.mistake(MistakeKind.RESULT_DROPPED, bound.node, "silent", until=(3, 4), pointer=pointer)
 
 
 def _host_function(reader: Reader, bound: Bound) -> Value:
     values = [value for value, _ in bound.named.values()]
     name = bound.origin
     if any(isinstance(value, Tensor) and value.shape is not None for value in values):
-        reader.mistake(Kind.NOT_CONSTANT_CALL, bound.node, name, name=name, text=ast.unparse(bound.node))
+        reader.mistake(MistakeKind.NOT_CONSTANT_CALL, bound.node, name, name=name, text=ast.unparse(bound.node))
         return UNKNOWN
     numbers = [value.value for value in values if isinstance(value, Const) and type(value.value) is int]
     if len(numbers) != len(values) or not numbers or min(numbers) < 1:
@@ -136,7 +136,7 @@ def _float_function(reader: Reader, bound: Bound) -> Value:
     if dtype is not None and dtype not in ("fp32", "fp64") and (dtype in FLOATS or dtype in INTEGERS):
         since = _CHECKS_NUMBERS if isinstance(value, Const) and bound.name != "sigmoid" else None
         words: dict[str, Any] = {"name": f"tl.{bound.name}", "dtype": dtype, "text": _first_text(bound)}
-        reader.mistake(Kind.MATH_DTYPE, bound.node, "tl", since=since, **words)
+        reader.mistake(MistakeKind.MATH_DTYPE, bound.node, "tl", since=since, **words)
         return UNKNOWN
     shape = shape_of(value)
     return Tensor(dtype, shape) if shape is not None else UNKNOWN
@@ -148,7 +148,9 @@ def _libdevice(reader: Reader, bound: Bound) -> Value:
         return UNKNOWN
     if value.dtype in ("fp16", "bf16"):
         name = f"libdevice.{bound.name}"
-        reader.mistake(Kind.MATH_DTYPE, bound.node, "libdevice", name=name, dtype=value.dtype, text=_first_text(bound))
+        reader.mistake(
+            MistakeKind.MATH_DTYPE, bound.node, "libdevice", name=name, dtype=value.dtype, text=_first_text(bound)
+        )
         return UNKNOWN
     return Tensor(value.dtype if value.dtype in ("fp32", "fp64") else None, value.shape, value.free)
 
@@ -166,7 +168,7 @@ def _extremum(reader: Reader, bound: Bound) -> Value:
     option = bound.value("propagate_nan")
     if bound.given("propagate_nan") and (isinstance(option, Tensor) or is_number(option)):
         reader.mistake(
-            Kind.OPTION_VALUE, bound.node, "propagate_nan", value=ast.unparse(bound.node_of("propagate_nan"))
+            MistakeKind.OPTION_VALUE, bound.node, "propagate_nan", value=ast.unparse(bound.node_of("propagate_nan"))
         )
         return UNKNOWN
     values = [as_tensor(bound.value("x")), as_tensor(bound.value("y"))]
@@ -206,7 +208,7 @@ def _rounded(reader: Reader, bound: Bound) -> Value:
         dtype = value.dtype if isinstance(value, Tensor) and not value.free else None
         if dtype is not None and dtype != "fp32" and not dtype.startswith("*"):
             name, text = f"tl.{bound.name}", ast.unparse(node)
-            reader.mistake(Kind.MATH_DTYPE, bound.node, "fp32", name=name, dtype=dtype, text=text)
+            reader.mistake(MistakeKind.MATH_DTYPE, bound.node, "fp32", name=name, dtype=dtype, text=text)
             return UNKNOWN
     values = [value for value, _ in bound.named.values()]
     result = elementwise(reader, bound.node, values) if values else UNKNOWN
@@ -233,7 +235,7 @@ def _where(reader: Reader, bound: Bound) -> Value:
             return Tensor(dtype, None)
         joint = broadcast_shapes(shape, other)
         if joint is None:
-            reader.mistake(Kind.SHAPES, bound.node, left=written(shape), right=written(other), text="tl.where")
+            reader.mistake(MistakeKind.SHAPES, bound.node, left=written(shape), right=written(other), text="tl.where")
             return UNKNOWN
         shape = joint
     return Tensor(dtype, shape)
@@ -244,7 +246,7 @@ def _fused(reader: Reader, bound: Bound) -> Value:
     result = elementwise(reader, bound.node, values) if len(values) >= 2 else UNKNOWN
     free = any(isinstance(value, Tensor) and value.free for value in values)
     if isinstance(result, Tensor) and result.dtype in INTEGERS and not free:
-        reader.mistake(Kind.MATH_DTYPE, bound.node, "tl", name="tl.fma", dtype=result.dtype, text=bound.text)
+        reader.mistake(MistakeKind.MATH_DTYPE, bound.node, "tl", name="tl.fma", dtype=result.dtype, text=bound.text)
     return result
 
 
@@ -253,7 +255,9 @@ def _high_product(reader: Reader, bound: Bound) -> Value:
     for value in values:
         if isinstance(value, Tensor) and not value.free and (value.dtype in FLOATS or value.is_pointer):
             takes, given = "32-bit and 64-bit integers", text_of_type(value)
-            reader.mistake(Kind.ARGUMENT_VALUE, bound.node, name="tl.umulhi", takes=takes, text=bound.text, given=given)
+            reader.mistake(
+                MistakeKind.ARGUMENT_VALUE, bound.node, name="tl.umulhi", takes=takes, text=bound.text, given=given
+            )
             return UNKNOWN
     return elementwise(reader, bound.node, values) if len(values) == 2 else UNKNOWN
 
@@ -285,7 +289,7 @@ def _cast(reader: Reader, bound: Bound) -> Value:
     dtype = named_dtype(reader, target, bound.node_of("dtype"))
     shape = shape_of(value)
     if isinstance(target, Named) and target.origin in ("triton.language.void", "triton.language.pi32_t"):
-        reader.mistake(Kind.CAST, bound.node, "void", name=ast.unparse(bound.node_of("dtype")))
+        reader.mistake(MistakeKind.CAST, bound.node, "void", name=ast.unparse(bound.node_of("dtype")))
         return UNKNOWN
     if dtype is None or not isinstance(value, Tensor):
         return Tensor(dtype, shape) if shape is not None else UNKNOWN
@@ -296,10 +300,12 @@ def _cast(reader: Reader, bound: Bound) -> Value:
     if bound.given("bitcast") and not _is_false(bound.value("bitcast")):
         _bitcast(reader, bound, value, dtype)
     elif dtype.startswith("*") and value.dtype in (*FLOATS, "i1", "i8", "i16", "i32"):
-        reader.mistake(Kind.CAST, bound.node, "to pointer", text=ast.unparse(bound.node), type=text_of_type(value))
+        reader.mistake(
+            MistakeKind.CAST, bound.node, "to pointer", text=ast.unparse(bound.node), type=text_of_type(value)
+        )
         return UNKNOWN
     elif value.is_pointer and dtype in FLOATS:
-        reader.mistake(Kind.CAST, bound.node, "pointer", text=ast.unparse(bound.node), type=text_of_type(value))
+        reader.mistake(MistakeKind.CAST, bound.node, "pointer", text=ast.unparse(bound.node), type=text_of_type(value))
         return UNKNOWN
     return Tensor(dtype, shape)
 
@@ -316,7 +322,7 @@ def _check_widening(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> 
         factors = [part for part, dtype in zip((node.left, node.right), dtypes, strict=True) if dtype == "i32"]
         factor = next((one for one in factors if ast.unparse(one) not in parameters), factors[0])
         text = f"({ast.unparse(factor)})" if isinstance(factor, ast.BinOp) else ast.unparse(factor)
-        reader.mistake(Kind.LATE_WIDENING, bound.node, text=ast.unparse(node), factor=text)
+        reader.mistake(MistakeKind.LATE_WIDENING, bound.node, text=ast.unparse(node), factor=text)
 
 
 def _is_refused(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> bool:
@@ -324,11 +330,11 @@ def _is_refused(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> bool
     if bound.given("bitcast") and not _is_false(bound.value("bitcast")):
         return False
     if value.dtype == "fp64" and dtype in FP8:
-        reader.mistake(Kind.CAST, bound.node, "fp8", until=(3, 3), text=ast.unparse(bound.node), before="fp64",
+        reader.mistake(MistakeKind.CAST, bound.node, "fp8", until=(3, 3), text=ast.unparse(bound.node), before="fp64",
                        after=dtype)  # fmt: skip
     if not any(one in FP8 and other in INTEGERS for one, other in ((value.dtype, dtype), (dtype, value.dtype))):
         return False
-    reader.mistake(Kind.CAST, bound.node, "fp8", text=ast.unparse(bound.node), before=value.dtype, after=dtype)
+    reader.mistake(MistakeKind.CAST, bound.node, "fp8", text=ast.unparse(bound.node), before=value.dtype, after=dtype)
     return True
 
 
@@ -339,14 +345,14 @@ def _check_rounding(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> 
         return
     words: dict[str, Any] = {"name": "a cast", "text": "fp_downcast_rounding", "given": repr(rounding.value)}
     if rounding.value == "rtz" and value.dtype != dtype:  # crashes the compiler
-        reader.mistake(Kind.ARGUMENT_VALUE, node, until=(3, 3), takes="no rounding to zero", **words)
+        reader.mistake(MistakeKind.ARGUMENT_VALUE, node, until=(3, 3), takes="no rounding to zero", **words)
     if rounding.known and rounding.value not in ("rtne", "rtz"):
-        reader.mistake(Kind.ARGUMENT_VALUE, node, takes="'rtne' or 'rtz'", **words)
+        reader.mistake(MistakeKind.ARGUMENT_VALUE, node, takes="'rtne' or 'rtz'", **words)
     before, after = bits(value.dtype), bits(dtype)
     if before is None or after is None or value.dtype == dtype:
         return
     if value.dtype not in FLOATS or dtype not in FLOATS or after >= before:
-        reader.mistake(Kind.ARGUMENT_VALUE, node, takes="only a rounding to narrower floats", **words)
+        reader.mistake(MistakeKind.ARGUMENT_VALUE, node, takes="only a rounding to narrower floats", **words)
 
 
 def _is_false(value: Value) -> bool:
@@ -356,7 +362,7 @@ def _is_false(value: Value) -> bool:
 def _bitcast(reader: Reader, bound: Bound, value: Tensor, dtype: str) -> None:
     before, after = bits(value.dtype), bits(dtype)
     if before is not None and after is not None and before != after:
-        reader.mistake(Kind.CAST, bound.node, "bitcast", type=text_of_type(value), before=before, after=after)
+        reader.mistake(MistakeKind.CAST, bound.node, "bitcast", type=text_of_type(value), before=before, after=after)
 
 
 def bits(dtype: str | None) -> int | None:
@@ -375,12 +381,14 @@ def named_dtype(reader: Reader, value: Value, node: ast.AST) -> str | None:
         if isinstance(value.value, Dtype):
             return str(value.value)
         if type(value.value) is str:
-            reader.mistake(Kind.DTYPE_KIND, node, "string", text=repr(value.value), name=value.value)
+            reader.mistake(MistakeKind.DTYPE_KIND, node, "string", text=repr(value.value), name=value.value)
     elif isinstance(value, Named) and value.origin in ("float", "int", "bool"):
         name = {"float": "float32", "int": "int32", "bool": "int1"}[value.origin]
-        reader.mistake(Kind.DTYPE_KIND, node, "library", text=value.origin, name=name)
+        reader.mistake(MistakeKind.DTYPE_KIND, node, "library", text=value.origin, name=name)
     elif isinstance(value, Named) and value.origin.startswith(("torch.", "numpy.")):
-        reader.mistake(Kind.DTYPE_KIND, node, "library", text=ast.unparse(node), name=value.origin.rpartition(".")[2])
+        reader.mistake(
+            MistakeKind.DTYPE_KIND, node, "library", text=ast.unparse(node), name=value.origin.rpartition(".")[2]
+        )
     return None
 
 
@@ -394,9 +402,9 @@ def _static_assert(reader: Reader, bound: Bound) -> Value:
     text = ast.unparse(bound.node.args[0])
     if isinstance(condition, Const) and condition.known and not condition.value:
         if reader.is_surely_asserted(bound.node.args[0]):
-            reader.mistake(Kind.STATIC_ASSERT, bound.node, text=text)
+            reader.mistake(MistakeKind.STATIC_ASSERT, bound.node, text=text)
     elif (isinstance(condition, Tensor) and not condition.free) or isinstance(condition, Tuple):
-        reader.mistake(Kind.STATIC_ASSERT_RUNTIME, bound.node, text=text)
+        reader.mistake(MistakeKind.STATIC_ASSERT_RUNTIME, bound.node, text=text)
     return UNKNOWN
 
 
@@ -409,11 +417,11 @@ def _device_print(reader: Reader, bound: Bound) -> Value:
 def check_prefix(reader: Reader, node: ast.Call, name: str, positional: list[Argument]) -> None:
     """A mistake where a print does not begin with a string of plain letters, or prints what is no value."""
     if positional and isinstance(positional[0][0], Tensor):
-        reader.mistake(Kind.CALL, node, "prefix", name=name, text=ast.unparse(positional[0][1]))
+        reader.mistake(MistakeKind.CALL, node, "prefix", name=name, text=ast.unparse(positional[0][1]))
     first = positional[0][0] if positional else UNKNOWN
     if isinstance(first, Const) and type(first.value) is str and not first.value.isascii():
         text = repr(first.value)
-        reader.mistake(Kind.ARGUMENT_VALUE, node, name=name, takes="plain ASCII", text=text, given="not")
+        reader.mistake(MistakeKind.ARGUMENT_VALUE, node, name=name, takes="plain ASCII", text=text, given="not")
     for value, argument in positional[1:]:
         no_value(reader, value, argument, f"what `{name}` prints")
 
@@ -432,13 +440,13 @@ def _hint(reader: Reader, bound: Bound) -> Value:
             count = 1
         if count is not None and count != max(1, len(input.shape)):
             reader.mistake(
-                Kind.ARGUMENT_VALUE, bound.node,
+                MistakeKind.ARGUMENT_VALUE, bound.node,
                 name=f"tl.{bound.name}", takes=f"a number for each of the {len(input.shape)} axes",
                 text=ast.unparse(bound.node_of("values")), given=count,
             )  # fmt: skip
     if isinstance(values, Tensor) and values.shape is not None:
         reader.mistake(
-            Kind.NEEDS_CONSTANT, bound.node_of("values"), "hint",
+            MistakeKind.NEEDS_CONSTANT, bound.node_of("values"), "hint",
             where=f"tl.{bound.name}", text=ast.unparse(bound.node_of("values")),
         )  # fmt: skip
     return _same(reader, bound)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonaudit.ir import assignments, branches, expressions, returns
 from tritonaudit.ir.loops import for_loop, while_loop
-from tritonaudit.ir.mistakes import Kind, Mistake
+from tritonaudit.ir.mistakes import Mistake, MistakeKind
 from tritonaudit.ir.model import Kernel, Operand, Operation
 from tritonaudit.ir.names import Names
 from tritonaudit.ir.values import (
@@ -71,7 +71,7 @@ class Reader:
         self.undecided: frozenset[str] = frozenset()
         self._site: ast.AST | None = None
         self._module_path = ""
-        self._seen: set[tuple[Kind, str, int, int]] = set()
+        self._seen: set[tuple[MistakeKind, str, int, int]] = set()
         self._names: dict[str, Names] = {}
         self.values: dict[int, Value] = {}
         self._calls = 0
@@ -147,18 +147,18 @@ class Reader:
         node = function.jit.node
         arguments = node.args
         if arguments.posonlyargs:
-            self.mistake(Kind.PARAMETERS, node, "positional")
+            self.mistake(MistakeKind.PARAMETERS, node, "positional")
         if arguments.kwonlyargs:
-            self.mistake(Kind.PARAMETERS, node, "keyword", until=(3, 9), name=arguments.kwonlyargs[0].arg)
+            self.mistake(MistakeKind.PARAMETERS, node, "keyword", until=(3, 9), name=arguments.kwonlyargs[0].arg)
         if arguments.vararg is not None:
-            self.mistake(Kind.PARAMETERS, node, "starred", until=(3, 8), name=arguments.vararg.arg)
+            self.mistake(MistakeKind.PARAMETERS, node, "starred", until=(3, 8), name=arguments.vararg.arg)
             self.state[arguments.vararg.arg] = UNKNOWN
         if arguments.kwarg is not None:
-            self.mistake(Kind.PARAMETERS, node, "keywords", since=(3, 9), name=arguments.kwarg.arg)
+            self.mistake(MistakeKind.PARAMETERS, node, "keywords", since=(3, 9), name=arguments.kwarg.arg)
             self.state[arguments.kwarg.arg] = UNKNOWN
 
     def forget(self) -> None:
-        """What was told of one reading is told again of the next."""
+        """What was reported of one reading is reported again of the next."""
         self._seen.clear()
 
     def may_repeat(self, rounds: int) -> bool:
@@ -186,7 +186,7 @@ class Reader:
 
     def mistake(
         self,
-        kind: Kind,
+        kind: MistakeKind,
         node: ast.AST,
         what: str = "",
         *,
@@ -270,7 +270,7 @@ class Reader:
             self.state[node.target.id] = value
         else:
             if isinstance(node.target, (ast.Tuple, ast.List)) and value != UNKNOWN:
-                self.mistake(Kind.ASSIGNMENT, node.target, "round")
+                self.mistake(MistakeKind.ASSIGNMENT, node.target, "round")
             self.bind(node.target, UNKNOWN, node)
 
     def block(self, body: list[ast.stmt]) -> None:
@@ -321,7 +321,7 @@ class Reader:
         test = self.evaluate(node.test)
         self.result("assert", node, {"cond": (test, node.test)}, UNKNOWN)
         if isinstance(test, Const) and test.known and not test.value and self.is_surely_asserted(node.test):
-            self.mistake(Kind.PLAIN_ASSERT, node, text=ast.unparse(node.test))
+            self.mistake(MistakeKind.PLAIN_ASSERT, node, text=ast.unparse(node.test))
 
     def _return(self, node: ast.Return) -> None:
         value = NONE if node.value is None else self.evaluate(node.value)
@@ -338,7 +338,7 @@ class Reader:
     def _raise(self, node: ast.Raise) -> None:
         """Compiled only where a constant condition takes it: then it says so."""
         if self._is_surely_compiled:
-            self.mistake(Kind.RAISE, node)
+            self.mistake(MistakeKind.RAISE, node)
 
     def _defines(self, node: ast.FunctionDef | ast.ClassDef) -> None:
         """A function or class in a kernel, which is refused elsewhere: its name stands for something."""

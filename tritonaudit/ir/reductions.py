@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tritonaudit.ir.arithmetic import broadcast_shapes, written
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import (
     FLOATS,
     INTEGERS,
@@ -35,11 +35,11 @@ def _reduced(reader: Reader, bound: Bound) -> Value:
     value = bound.first()
     name = f"tl.{bound.name}"
     if isinstance(value, Tuple):
-        reader.mistake(Kind.REDUCES_SCALAR, bound.node, "tuple", name=name)
+        reader.mistake(MistakeKind.REDUCES_SCALAR, bound.node, "tuple", name=name)
         return UNKNOWN
     if isinstance(value, Const) and isinstance(value.value, (int, float)):
         text = ast.unparse(next(iter(bound.named.values()))[1])
-        reader.mistake(Kind.REDUCES_SCALAR, bound.node, "scalar", name=name, text=text)
+        reader.mistake(MistakeKind.REDUCES_SCALAR, bound.node, "scalar", name=name, text=text)
         return UNKNOWN
     if not isinstance(value, Tensor):
         return UNKNOWN
@@ -47,7 +47,7 @@ def _reduced(reader: Reader, bound: Bound) -> Value:
     if value.shape is None or axis == UNKNOWN:
         return UNKNOWN if bound.given("return_indices") else Tensor(_result(reader, bound, value), None)
     if value.shape == () and not value.free:
-        reader.mistake(Kind.REDUCES_SCALAR, bound.node, "scalar", name=name, text=ast.unparse(bound.node.args[0])
+        reader.mistake(MistakeKind.REDUCES_SCALAR, bound.node, "scalar", name=name, text=ast.unparse(bound.node.args[0])
                        if bound.node.args else "")  # fmt: skip
         return UNKNOWN
     if value.free:
@@ -73,13 +73,13 @@ def _axis(reader: Reader, bound: Bound, value: Tensor, name: str) -> int | Value
     elif isinstance(axis, Const) and isinstance(axis.value, (float, str)):
         wrong = "number"
     if wrong is not None:
-        reader.mistake(Kind.AXIS, node, wrong, name=name, text=ast.unparse(node), call=ast.unparse(bound.node))
+        reader.mistake(MistakeKind.AXIS, node, wrong, name=name, text=ast.unparse(node), call=ast.unparse(bound.node))
         return UNKNOWN
     if not isinstance(axis, Const) or type(axis.value) is not int:
         return UNKNOWN
     if value.shape is not None and not value.free and not -len(value.shape) <= axis.value < len(value.shape):
         what = "rank" if value.shape else "scalar"
-        reader.mistake(Kind.AXIS, node, what, axis=axis.value, rank=len(value.shape), name=name)
+        reader.mistake(MistakeKind.AXIS, node, what, axis=axis.value, rank=len(value.shape), name=name)
         return UNKNOWN
     return axis.value
 
@@ -107,7 +107,7 @@ def _result(reader: Reader, bound: Bound, value: Tensor) -> str | None:
         return None
     if bound.name in ("xor_sum", "reduce_or") and (dtype in FLOATS or dtype.startswith("*")):
         words: dict[str, Any] = {"name": f"tl.{bound.name}", "takes": "integers", "text": bound.text, "given": dtype}
-        reader.mistake(Kind.ARGUMENT_VALUE, bound.node, **words)
+        reader.mistake(MistakeKind.ARGUMENT_VALUE, bound.node, **words)
         return None
     if bound.name == "sum":
         _check_sum(reader, bound, dtype)
@@ -123,9 +123,9 @@ def _check_sum(reader: Reader, bound: Bound, dtype: str) -> None:
     """Sums of conditions and small integers, which older releases add up in their own width."""
     text = ast.unparse(bound.node.args[0]) if bound.node.args else ""
     if dtype == "i1":
-        reader.mistake(Kind.NARROW_SUM, bound.node, "condition", until=_PROMOTES, text=text)
+        reader.mistake(MistakeKind.NARROW_SUM, bound.node, "condition", until=_PROMOTES, text=text)
     elif dtype in ("i8", "u8", "i16", "u16"):
-        reader.mistake(Kind.NARROW_SUM, bound.node, "integer", until=_PROMOTES, text=text, dtype=dtype)
+        reader.mistake(MistakeKind.NARROW_SUM, bound.node, "integer", until=_PROMOTES, text=text, dtype=dtype)
 
 
 def summed(reader: Reader, dtype: str, integers: tuple[int, int], brain: tuple[int, int]) -> str | None:
@@ -162,7 +162,7 @@ def _softmax(reader: Reader, bound: Bound) -> Value:
         rest = (*shape[:axis], *shape[axis + 1 :])
         if bound.value("keep_dims") in (UNKNOWN, Const(False)) and broadcast_shapes(shape, rest) is None:
             left, right = written(shape), written(rest)
-            reader.mistake(Kind.SHAPES, bound.node, until=_KEEPS_AXIS, left=left, right=right, text="tl.softmax")
+            reader.mistake(MistakeKind.SHAPES, bound.node, until=_KEEPS_AXIS, left=left, right=right, text="tl.softmax")
     return Tensor(None, value.shape) if isinstance(value, Tensor) else UNKNOWN
 
 
@@ -191,14 +191,14 @@ def _check_combination(reader: Reader, bound: Bound, tensors: list[Tensor]) -> N
     if isinstance(function, (Named, Plain)):
         origin = function.origin if isinstance(function, Named) else ""
         if not origin or origin in _BUILTINS:
-            reader.mistake(Kind.ARGUMENT_VALUE, node, takes="a `@triton.jit` function", given="none", **words)
+            reader.mistake(MistakeKind.ARGUMENT_VALUE, node, takes="a `@triton.jit` function", given="none", **words)
         return
     if not isinstance(function, Helper):
         return
     names = [parameter.name for parameter in function.function.jit.parameters]
     if len(names) != 2 * len(tensors):
         given, takes = f"a function of {len(names)}", f"a function of {2 * len(tensors)} values"
-        reader.mistake(Kind.ARGUMENT_VALUE, node, takes=takes, given=given, **words)
+        reader.mistake(MistakeKind.ARGUMENT_VALUE, node, takes=takes, given=given, **words)
         return
     elements = [Tensor(value.dtype, ()) for value in tensors] * 2
     result = reader.call(function.function, dict(zip(names, elements, strict=True)), bound.node)
@@ -207,12 +207,12 @@ def _check_combination(reader: Reader, bound: Bound, tensors: list[Tensor]) -> N
         return
     if len(results) != len(tensors) or result == NONE:
         given, takes = f"one that gives {len(results)}", f"a function that gives {len(tensors)} values"
-        reader.mistake(Kind.ARGUMENT_VALUE, node, takes=takes, given=given, **words)
+        reader.mistake(MistakeKind.ARGUMENT_VALUE, node, takes=takes, given=given, **words)
         return
     for one, value in zip(results, tensors, strict=True):
         if isinstance(one, Tensor) and None not in (one.dtype, value.dtype) and one.dtype != value.dtype:
             given, takes = f"one that gives {one.dtype}", f"a function that gives {value.dtype}"
-            reader.mistake(Kind.ARGUMENT_VALUE, node, takes=takes, given=given, **words)
+            reader.mistake(MistakeKind.ARGUMENT_VALUE, node, takes=takes, given=given, **words)
 
 
 _BUILTINS = frozenset(f"triton.language.{name}" for name in ("maximum", "minimum", "add", "sub", "mul", "where"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import (
     NONE,
     UNKNOWN,
@@ -25,7 +25,7 @@ def of_kernel(reader: Reader, frame: Frame) -> None:
     for one in frame.returned:
         if one.value != NONE and one.value != UNKNOWN and one.node.value is not None:
             until = (3, 7) if isinstance(one.value, Const) else None
-            reader.mistake(Kind.KERNEL_RETURNS, one.node, until=until, text=ast.unparse(one.node.value))
+            reader.mistake(MistakeKind.KERNEL_RETURNS, one.node, until=until, text=ast.unparse(one.node.value))
 
 
 def of_helper(reader: Reader, frame: Frame) -> Value:
@@ -44,7 +44,7 @@ def of_helper(reader: Reader, frame: Frame) -> Value:
         if differ(before, after):
             if not first.undecided and not one.undecided:
                 reader.mistake(
-                    Kind.RETURN_TYPES, one.node, name=frame.function.jit.name,
+                    MistakeKind.RETURN_TYPES, one.node, name=frame.function.jit.name,
                     before=text_of_type(before), after=text_of_type(after),
                 )  # fmt: skip
             return UNKNOWN
@@ -58,8 +58,8 @@ def of_helper(reader: Reader, frame: Frame) -> Value:
 def _falls_through(reader: Reader, frame: Frame) -> None:
     if _may_fall_through(frame.function.jit.node.body):
         node = frame.returned[-1].node
-        reader.mistake(Kind.RETURN_IN_ONE, node, "crash", until=(3, 2), name=frame.function.jit.name)
-        reader.mistake(Kind.RETURN_IN_ONE, node, "undefined", since=(3, 2), name=frame.function.jit.name)
+        reader.mistake(MistakeKind.RETURN_IN_ONE, node, "crash", until=(3, 2), name=frame.function.jit.name)
+        reader.mistake(MistakeKind.RETURN_IN_ONE, node, "undefined", since=(3, 2), name=frame.function.jit.name)
 
 
 def _may_fall_through(body: list[ast.stmt]) -> bool:

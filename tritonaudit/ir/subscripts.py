@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.ir import expressions
 from tritonaudit.ir.arithmetic import unpacked
-from tritonaudit.ir.mistakes import Kind
+from tritonaudit.ir.mistakes import MistakeKind
 from tritonaudit.ir.values import (
     ANY,
     NONE,
@@ -42,12 +42,12 @@ def subscript(reader: Reader, node: ast.Subscript) -> Value:
     if isinstance(value, Tuple):
         return _item(reader, node, value, index)
     if isinstance(value, Const) and isinstance(value.value, tuple):
-        reader.mistake(Kind.INDEX, node, "constant tuple", until=(3, 4), text=ast.unparse(node))
+        reader.mistake(MistakeKind.INDEX, node, "constant tuple", until=(3, 4), text=ast.unparse(node))
         if isinstance(node.slice, ast.Slice):
-            reader.mistake(Kind.INDEX, node, "constant slice", until=(3, 8), text=ast.unparse(node))
+            reader.mistake(MistakeKind.INDEX, node, "constant slice", until=(3, 8), text=ast.unparse(node))
             return _sliced(reader, node.slice, unpacked(value))
         if isinstance(index, Const) and type(index.value) is int and not _is_within(index.value, len(value.value)):
-            reader.mistake(Kind.INDEX, node, "past the end", text=ast.unparse(node), length=len(value.value))
+            reader.mistake(MistakeKind.INDEX, node, "past the end", text=ast.unparse(node), length=len(value.value))
         if (
             isinstance(index, Const)
             and type(index.value) is int
@@ -73,12 +73,12 @@ def evaluate_index(reader: Reader, node: ast.expr) -> None:
 
 def _item(reader: Reader, node: ast.Subscript, value: Tuple, index: Value) -> Value:
     if value.literal:
-        reader.mistake(Kind.INDEX, node, "tuple", until=(3, 3), text=ast.unparse(node))
+        reader.mistake(MistakeKind.INDEX, node, "tuple", until=(3, 3), text=ast.unparse(node))
     if isinstance(node.slice, ast.Slice):
         return _sliced(reader, node.slice, value)
     if isinstance(index, Const) and type(index.value) is int:
         if not _is_within(index.value, len(value.items)):
-            reader.mistake(Kind.INDEX, node, "past the end", text=ast.unparse(node), length=len(value.items))
+            reader.mistake(MistakeKind.INDEX, node, "past the end", text=ast.unparse(node), length=len(value.items))
             return UNKNOWN
         return value.items[index.value]
     return UNKNOWN
@@ -108,7 +108,7 @@ def _indexed(reader: Reader, node: ast.Subscript, value: Tensor) -> Value:
             bounds = [bound for bound in (part.lower, part.upper, part.step) if bound is not None]
             if all(expressions.evaluate(reader, bound) == NONE for bound in bounds):
                 if bounds:
-                    reader.mistake(Kind.INDEX, node, "slice", until=(3, 4), text=ast.unparse(node))
+                    reader.mistake(MistakeKind.INDEX, node, "slice", until=(3, 4), text=ast.unparse(node))
                 kinds.append(False)
                 continue
             wrong = "slice"
@@ -118,7 +118,7 @@ def _indexed(reader: Reader, node: ast.Subscript, value: Tensor) -> Value:
                 kinds.append(True)
                 continue
             if index == Named("numpy.newaxis") and not value.free:
-                reader.mistake(Kind.INDEX, node, "number", since=(3, 3), text=ast.unparse(node))
+                reader.mistake(MistakeKind.INDEX, node, "number", since=(3, 3), text=ast.unparse(node))
                 return UNKNOWN
             if index == UNKNOWN or value.free or (isinstance(index, Const) and not index.known):
                 return UNKNOWN
@@ -126,7 +126,7 @@ def _indexed(reader: Reader, node: ast.Subscript, value: Tensor) -> Value:
         if value.free:
             return UNKNOWN
         pointer = value.is_pointer and not value.shape
-        reader.mistake(Kind.INDEX, node, "pointer" if pointer else wrong, text=ast.unparse(node))
+        reader.mistake(MistakeKind.INDEX, node, "pointer" if pointer else wrong, text=ast.unparse(node))
         return UNKNOWN
     return _expanded(reader, node, value, kinds)
 
@@ -141,7 +141,7 @@ def _with_new_dimensions(reader: Reader, node: ast.Subscript, value: Tensor, kin
         return Tensor(value.dtype, None)
     rank = len(value.shape)
     if kinds.count(False) > rank and not value.free:
-        reader.mistake(Kind.INDEX, node, "rank", since=(3, 9), text=ast.unparse(node), rank=rank)
+        reader.mistake(MistakeKind.INDEX, node, "rank", since=(3, 9), text=ast.unparse(node), rank=rank)
     dims = list(value.shape)
     for position, new in enumerate(kinds):
         if new:

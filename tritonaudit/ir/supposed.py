@@ -54,7 +54,7 @@ def refused_anyway(
     pointers = _bases(function)
     usual = {name: Tensor("*fp32" if name in pointers else "i32", ()) for name in unknown}
     if not _errors(read({**given, **usual})) or _errors(read(given)):
-        return  # it goes, or is refused without supposing anything, as another kernel's reading has told
+        return  # it goes, or is refused without supposing anything, as another kernel's reading has shown
     others = _used_otherwise(function)
     for name in unknown:
         if name not in others:

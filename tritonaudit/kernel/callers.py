@@ -42,7 +42,7 @@ class Decision:
 
 
 def decisions(module: Module, kernel: JitFunction) -> Iterator[Decision]:
-    """Those in the file's wrappers, in the order of the text, told of the first kernel that is launched there."""
+    """Those in the file's wrappers, in the order of the text, reported of the first kernel that is launched there."""
     if not _may_ask(module):
         return
     launches = launches_of(module)
@@ -55,7 +55,7 @@ def decisions(module: Module, kernel: JitFunction) -> Iterator[Decision]:
 def _may_ask(module: Module) -> bool:
     """Whether it imports what tells who asks, or may, and has its last name somewhere."""
     known = {*_imported(module).values(), *module.names.values()}
-    spelled = [name for name in _ASKED if name.rpartition(".")[2] in module.text]
+    spelled = [name for name in _ASKED if module.says(name.rpartition(".")[2])]
     return any(name == origin or name.startswith(f"{origin}.") for name in spelled for origin in known)
 
 

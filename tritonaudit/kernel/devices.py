@@ -1,4 +1,4 @@
-"""Tensors that a wrapper makes on the current GPU, whichever GPU its caller's tensors lie on."""
+"""Tensors that a wrapper makes on the current GPU, whichever GPU its caller's tensors are on."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class FixedDevice:
 
 
 def fixed_device(module: Module, function: JitFunction, launches: tuple[Launch, ...]) -> FixedDevice | None:
-    """What the file's first launch that is so is given, if it is one of this kernel's: it is one habit, told once."""
-    if _GPU not in module.text or not any(map(_made_on_gpu, launches)) or _CHOOSES.search(module.text) is not None:
+    """What the file's first such launch is given, if it is one of this kernel's: it is one habit, reported once."""
+    if not module.says(_GPU) or not any(map(_made_on_gpu, launches)) or module.says(_CHOOSES):
         return None
     found = [
         (made, kernel, beside)

@@ -30,7 +30,7 @@ class Fallback:
 
 def fallbacks(module: Module, launches: tuple[Launch, ...]) -> Iterator[Fallback]:
     """The handlers that hide the failures of a kernel's launches."""
-    tries = module.nodes(module.tree).of(ast.Try) if launches and "except" in module.text else []
+    tries = module.nodes(module.tree).of(ast.Try) if launches and module.says("except") else []
     leading = routes(module, launches).calls if tries else ()
     for node in tries:
         launch = next((call for call in leading if _tries(node, call)), None)

@@ -1,4 +1,4 @@
-"""Sizes of tiles that a launch gives as numbers, whatever the data and the GPU."""
+"""Sizes of tiles that a launch gives as numbers, regardless of the data and the GPU."""
 
 from __future__ import annotations
 

@@ -45,13 +45,13 @@ def flagged_names(module: Module, function: JitFunction, launches: LaunchFacts) 
     reader.read(function.node.body, frozenset(), frozenset())
     others = {parameter.name for parameter in function.parameters} | module.names.keys() | module.constants.keys()
     names = {name for name, places in reader.set.items() if places[0].held} - others
-    told: set[str] = set()
+    reported: set[str] = set()
     for use, place in reader.uses(function, names):
         found = _unset(reader, use, place)
-        if found is None or found.flag in told or not _may_be(launches, found.flag, found.value):
+        if found is None or found.flag in reported or not _may_be(launches, found.flag, found.value):
             continue
         if not _is_asked_beside(function, use, found.flag) and not _is_never_false(module, function, launches, found):
-            told.add(found.flag)
+            reported.add(found.flag)
             yield found
 
 

@@ -64,7 +64,7 @@ def foreign_arguments(module: Module, kernel: JitFunction, launches: tuple[Launc
                 yield ForeignArgument(Foreign.DTYPE, name, node, made)
             elif _is_address(made) and not _casts(module, kernel):
                 yield ForeignArgument(Foreign.ADDRESS, name, node, made)
-            elif _is_on_host(launch, made) and _OTHER_HOME.search(launch.module.text) is None:
+            elif _is_on_host(launch, made) and not launch.module.says(_OTHER_HOME):
                 yield ForeignArgument(Foreign.HOST_TENSOR, name, node, made)
 
 

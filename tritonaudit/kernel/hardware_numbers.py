@@ -111,7 +111,7 @@ _OF_NUMBERS = (ast.Constant, ast.Tuple, ast.Load)
 def bare_ptx(module: Module, function: JitFunction) -> Iterator[ast.Call]:
     """Assembly for NVIDIA's GPUs, in a file that speaks of no others."""
     calls = [call for call in function.nodes.of(ast.Call) if _is_assembly(module, call)]
-    if calls and not _OTHER_MAKERS.search(module.text):
+    if calls and not module.says(_OTHER_MAKERS):
         yield from (call for call in calls if any(_is_ptx(node) for node in ast.walk(call)))
 
 

@@ -26,7 +26,7 @@ class LostGradient:
 
 def lost_gradients(module: Module, launches: tuple[Launch, ...]) -> Iterator[LostGradient]:
     """The calls in modules' `forward` that lose a parameter's gradient; none where the file speaks of gradients."""
-    if not launches or "Parameter(" not in module.text or any(word in module.text for word in _SPEAKS_OF_IT):
+    if not launches or not module.says("Parameter(") or any(map(module.says, _SPEAKS_OF_IT)):
         return
     ways = routes(module, launches)
     for owner in module.nodes(module.tree).of(ast.ClassDef):

@@ -63,7 +63,7 @@ def _parameters(launch: Launch) -> frozenset[str]:
 def _sum_of(launch: Launch, buffer: str) -> ast.Call | None:
     """The first `buffer.sum(…)` or `torch.sum(buffer, …)` after the launch, if the buffer is then as it was.
 
-    What is laid out anew before is no buffer of parts: the gradients of heads that share a key are added so.
+    What is laid out again before is no buffer of parts: the gradients of heads that share a key are added so.
     """
     later = (node for node in launch.nodes.of(ast.Call) if node.lineno > launch.call.lineno)
     sums = [node for node in later if _sums(launch, node, buffer)]

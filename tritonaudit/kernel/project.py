@@ -54,13 +54,13 @@ class Project:
         self.root = root
         self._users = users or Users(Glances())
         self._modules: dict[Path, Module | None] = {}
-        self._trees: dict[tuple[str, int], FunctionTree | None] = {}
+        self._trees: dict[tuple[str, JitFunction], FunctionTree | None] = {}
         self._folders = Folders()
         self._digests: dict[str, str] = {}
         self._led_to: dict[str, dict[str, None]] = {}
         self._asked: dict[str, dict[tuple[str, str], str]] = {}
         self._named: dict[str, dict[str, str]] = {}
-        self._refusals: dict[tuple[str, int], str] = {}
+        self._refusals: dict[tuple[str, JitFunction], str] = {}
         self._functions: dict[tuple[str, str, int | None], Function | None] = {}
         self._origins: dict[tuple[str, str], str] = {}
 
@@ -71,12 +71,12 @@ class Project:
 
     def tree(self, function: Function) -> FunctionTree | None:
         """The function's LibCST tree; None where it cannot be had."""
-        key = (function.module.path, function.jit.first_line)
+        key = (function.module.path, function.jit)
         if key not in self._trees:
             self._trees[key] = self._parsed(function, key)
         return self._trees[key]
 
-    def _parsed(self, function: Function, key: tuple[str, int]) -> FunctionTree | None:
+    def _parsed(self, function: Function, key: tuple[str, JitFunction]) -> FunctionTree | None:
         try:
             return FunctionTree(function.module, function.jit)
         except (TooDeep, RecursionError):
@@ -87,7 +87,7 @@ class Project:
 
     def refusal(self, function: Function) -> str:
         """Why the function has no tree."""
-        return self._refusals[function.module.path, function.jit.first_line]
+        return self._refusals[function.module.path, function.jit]
 
     def forget(self, module: Module) -> None:
         """Let go of the trees of a file that is done with; a run over thousands of files would keep them all."""
@@ -98,13 +98,9 @@ class Project:
         """Let go of all that is known of host code."""
         vars(self).pop("host", None)
 
-    def forget_kernels(self, module: Module, but: Container[ast.FunctionDef] = ()) -> None:
+    def forget_kernels(self, module: Module, but: Container[JitFunction] = ()) -> None:
         """Let go of what is known of the file's kernels, except the trees of those that are asked for again."""
-        self._trees = {
-            key: tree
-            for key, tree in self._trees.items()
-            if key[0] != module.path or (tree is not None and tree.outlined.node in but)
-        }
+        self._trees = {key: tree for key, tree in self._trees.items() if key[0] != module.path or key[1] in but}
         self._functions = {key: found for key, found in self._functions.items() if key[0] != module.path}
 
     def neighbours(self, module: Module, beside: Module, word: str) -> list[str]:

@@ -157,7 +157,7 @@ def _autotune(module: Module, node: ast.Call) -> Autotune:
     written = arguments.get("configs")
     elements = written.elts if isinstance(written, (ast.List, ast.Tuple)) else []
     configs = tuple(config for element in elements if (config := _config(module, element)) is not None)
-    if "prune_configs_by" in arguments:  # a pruner may write the configs anew
+    if "prune_configs_by" in arguments:  # a pruner may rewrite the configs
         return Autotune(node, (), False, arguments)
     return Autotune(node, configs, bool(elements) and len(configs) == len(elements), arguments)
 

@@ -20,15 +20,15 @@ _WORD_BYTES = 96
 
 
 def clocks() -> tuple[int, int] | None:
-    """The clock of the multiprocessors under load and the highest that they can have, in MHz, if that can be told."""
+    """The clock of the multiprocessors under load and the highest that they can have, in MHz, if that is known."""
     torch.cuda._sleep(_BUSY_CYCLES)
     library = _library()
-    told = None if library is None else _clocks_by(library, _unit())
-    if told is None:
+    reported = None if library is None else _clocks_by(library, _unit())
+    if reported is None:
         torch.cuda._sleep(_BUSY_FOR_LONG)
-        told = _clocks_in(_ask("clocks.sm,clocks.max.sm"))
+        reported = _clocks_in(_ask("clocks.sm,clocks.max.sm"))
     torch.cuda.synchronize()
-    return told
+    return reported
 
 
 @cache
@@ -64,9 +64,9 @@ def _driver_by(library: Any) -> str:
     return "" if library.nvmlSystemGetDriverVersion(word, _WORD_BYTES) else word.value.decode()
 
 
-def _clocks_in(told: str) -> tuple[int, int] | None:
+def _clocks_in(reported: str) -> tuple[int, int] | None:
     try:
-        now, highest = map(int, told.split(","))
+        now, highest = map(int, reported.split(","))
     except ValueError:
         return None
     return now, highest

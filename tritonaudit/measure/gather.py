@@ -39,9 +39,9 @@ class MeasuredSubject:
     def outcomes(self) -> tuple[Outcome, ...]:
         """What each check came to."""
         place = f"{shown_path(self.path)}: {self.name}"
-        return tuple(Outcome(check.value, place, *told) for check, told in self._told())
+        return tuple(Outcome(check.value, place, *reported) for check, reported in self._reported())
 
-    def _told(self) -> Iterator[tuple[Check, tuple[Status, str, str]]]:
+    def _reported(self) -> Iterator[tuple[Check, tuple[Status, str, str]]]:
         yield Check.TIMED, self._timed()
         yield Check.PYTORCH, self._compared(Role.PYTORCH, "the subject has no reference")
         yield Check.COMPILED, self._compared(Role.COMPILED, "the subject has no reference")

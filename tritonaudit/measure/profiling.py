@@ -51,7 +51,7 @@ _COLUMNS = {
 _STALL, _NOT_ISSUED, _SELECTED = "stall_", "(Not Issued)", "stall_selected"
 _SAMPLED = "smsp__pcsamp_warps_issue_stalled"
 _LEAST_SAMPLES = 0.01
-"""The share of all samples that a reason at a line has to be told."""
+"""The share of all samples that a reason at a line must have to be reported."""
 _TURN_SECONDS = 60.0
 """That a pool would wait for, of which a process of the profiler has none."""
 _COMPLAINT = "==ERROR== "
@@ -137,15 +137,15 @@ def read_totals(text: str) -> Iterator[Counter]:
 def read_lines(text: str, kernel: KernelRef) -> Iterator[Counter]:
     """The counts of each line of the kernel's file, from ncu's page `source`; those that are 0 are left out.
 
-    Samples are told for the whole launch first, with what lies in other files, such as Triton's own functions.
+    Samples are counted for the whole launch first, with what lies in other files, such as Triton's own functions.
     """
     tables = [(path, [row for row in rows if row["Line No"]]) for path, rows in _files(text)]
     samples = sum(_number(row[name]) or 0 for _, rows in tables for row in rows for name in _stalls(row))
     if samples:
         yield Counter(SAMPLES, samples, "all", _SAMPLED)
-    told = {kernel.path, os.path.basename(kernel.path)}
+    reported = {kernel.path, os.path.basename(kernel.path)}
     for path, rows in tables:
-        if path in told or os.path.basename(path) in told:
+        if path in reported or os.path.basename(path) in reported:
             for row in rows:
                 yield from _at_line(row, samples)
 

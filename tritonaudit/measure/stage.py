@@ -140,7 +140,7 @@ class Lane:
         self._measuring.add(_task(key, self._request), self._feed)
 
     def measured(self, subjects: Sequence[SubjectKey]) -> MeasureAudit:
-        """What measuring came to once it is done; those of the subjects that were not added are told, too.
+        """What measuring came to once it is done; those of the subjects that were not added are reported, too.
 
         Raises KeyboardInterrupt where that came before anything was known.
         """
@@ -327,7 +327,7 @@ class _Measuring:
         self.progress.done(shown_subject(task.key), counted(len(self._rows.get(task.key, ())), "size"))
 
     def _cramped(self) -> list[_Task]:
-        """What had no room, as far as that can be told; of the subjects nothing is known any more."""
+        """What had no room, as far as that is known; of the subjects nothing is known any more."""
         is_lost = isinstance(self.gpu, Killed)
         cramped = [task for task in self.tasks if is_lost or self._had_no_room(task.key)]
         for key in (task.key for task in cramped):

@@ -196,7 +196,7 @@ def warm_up() -> None:
 
 @contextmanager
 def _no_warnings() -> Iterator[None]:
-    """The profiler's own would be told in each round."""
+    """The profiler's own would be reported in each round."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

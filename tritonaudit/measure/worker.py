@@ -186,13 +186,13 @@ def _subject(task: MeasureTask | ProfileTask) -> Subject:
 
 
 def _measure_subject(task: MeasureTask, turns: Turns) -> None:
-    """Measure the subject at each size until its time is spent; rows are told as they are known."""
+    """Measure the subject at each size until its time is spent; rows are reported as they are known."""
     subject = _subject(task)
     named = _named_cases(subject, all_dtypes=not task.is_brief)
     further = [] if task.is_brief else _further_cases(subject, [case for _, case in named])
     timing = _Timing(subject, task, turns, task.seconds, len(named) + len(further))
     for size, case in (*named, *(("", case) for case in further)):
-        timing.told(size, case)
+        timing.reported(size, case)
 
 
 @dataclass
@@ -206,8 +206,8 @@ class _Timing:
     sizes: int
     rows: list[Row] = field(default_factory=list)
 
-    def told(self, size: str, case: Case) -> Done:
-        """The row of a size, told in time, else the worker is killed."""
+    def reported(self, size: str, case: Case) -> Done:
+        """The row of a size, reported in time, else the worker is killed."""
         import torch
 
         tell(Begun(case, size), _patience(size))
@@ -236,7 +236,7 @@ def _patience(size: str) -> float:
 
 
 def _profile(task: ProfileTask, turns: Turns) -> None:
-    """What the profiler counts in each kernel at the largest named size is told as it is known."""
+    """What the profiler counts in each kernel at the largest named size is reported as it is known."""
     import torch
 
     from tritonaudit.measure import profiling
@@ -448,7 +448,7 @@ class _Measuring:
         if subject.reference is not None:
             offered.append((Role.PYTORCH, Role.PYTORCH.value, subject.reference))
         if subject.reference is not None and self._is_compiled:
-            torch.compiler.reset()  # it is compiled anew for each size: after a few it would silently not be
+            torch.compiler.reset()  # it is compiled again for each size: after a few it would silently not be
             compiled = torch.compile(subject.reference, dynamic=False)
             offered.append((Role.COMPILED, Role.COMPILED.value, compiled))
         if not self._is_brief:

@@ -1,4 +1,4 @@
-"""Attempts to have a variant that failed written anew: each is kept, and tried as the variant was."""
+"""Attempts to have a failed variant rewritten: each is kept, and tried as the variant was."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def attempts_at(
     logs: Path,
     validate: Callable[[Path], Verdict],
 ) -> tuple[Attempt, ...]:
-    """Attempts until one is right, at most `MOST_ATTEMPTS`; the command is told of the last file that was tried."""
+    """Attempts until one is right, at most `MOST_ATTEMPTS`; the command learns of the last file that was tried."""
     done: list[Attempt] = []
     file, failing = variant, verdict
     tried = {_bytes_of(variant)}

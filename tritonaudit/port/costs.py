@@ -69,7 +69,7 @@ class Resources:
     """What the compiler makes of a variant for a target: of its kernels' launches the worst, of their configs the best.
 
     `spilled` is bytes per thread, `narrow` counts accesses that could be wider, `occupancy` is the part of the warps
-    that a multiprocessor can hold, `registers` are per thread. None: it cannot be told.
+    that a multiprocessor can hold, `registers` are per thread. None: unknown.
     """
 
     spilled: int | None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from tritonaudit import __version__
+from tritonaudit.hardware.formatting import UNKNOWN, amount, ratio
 from tritonaudit.hardware.parts import Part, part_of_device
-from tritonaudit.hardware.telling import UNKNOWN, amount, ratio
 from tritonaudit.measure.counting import Counted
 from tritonaudit.port.attempts import Attempt
 from tritonaudit.port.costs import Resources, Times
@@ -15,7 +15,7 @@ from tritonaudit.port.selecting import Considered, Selected
 from tritonaudit.port.validating import Verdict
 from tritonaudit.report.markdown.text import code, prose, row, table
 from tritonaudit.shown import shown_path
-from tritonaudit.subject.find import Kind, kind_of
+from tritonaudit.subject.find import SubjectKind, kind_of
 from tritonaudit.subject.model import TIMED, Tensor
 from tritonaudit.subject.operations import Known, known_operation
 
@@ -84,7 +84,7 @@ def _tried(selected: Selected) -> Iterator[str]:
     """How much was tried of the variant that was chosen, where that is not all."""
     if selected.chosen is not None and selected.chosen.right is not None:
         coverage = selected.chosen.right[1].coverage
-        if coverage.called < coverage.planned:
+        if coverage.called < coverage.cases:
             yield coverage.shown
 
 
@@ -125,7 +125,9 @@ def _sources(one: Counted) -> str:
 
 def _described(operation: Operation) -> Iterator[str]:
     """What the operation is, by where the variants' reference is from."""
-    spec = next((path for path in sorted(operation.folder.glob("audit_*.py")) if kind_of(path) is Kind.SPEC), None)
+    spec = next(
+        (path for path in sorted(operation.folder.glob("audit_*.py")) if kind_of(path) is SubjectKind.SPEC), None
+    )
     own = spec or next((path for path in [operation.folder / "op.py"] if path.is_file()), None)
     known = known_operation(operation.name)
     if own is not None:
@@ -141,8 +143,8 @@ def _described(operation: Operation) -> Iterator[str]:
 def _table_entry(known: Known) -> Iterator[str]:
     yield f"* Operation: {code(known.function)}"
     yield f"* Formula: {prose(known.formula)}"
-    told = ", ".join(f"{code(name)} {_argument(value)}" for name, value in known.arguments.items())
-    yield f"* Inputs: {told}, unless the folder has a `make_inputs`."
+    reported = ", ".join(f"{code(name)} {_argument(value)}" for name, value in known.arguments.items())
+    yield f"* Inputs: {reported}, unless the folder has a `make_inputs`."
     yield f"* Output: {prose(known.output)}"
     yield f"* Complexity: {prose(known.growth)}"
 
@@ -295,5 +297,5 @@ def _choice(selected: Selected) -> Iterator[str]:
     yield from (f"* {prose(reason)}" for reason in selected.choice.reasons)
     for one in selected.variants:
         if not one.verdict.is_right:
-            mended = f"; attempt {one.mended.number} is right" if one.mended else ""
-            yield f"* {prose(one.name)} is refused: {_listed(one.verdict.reasons[:1])}{mended}"
+            repaired = f"; attempt {one.repaired.number} is right" if one.repaired else ""
+            yield f"* {prose(one.name)} is refused: {_listed(one.verdict.reasons[:1])}{repaired}"

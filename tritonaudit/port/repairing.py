@@ -1,4 +1,4 @@
-"""Has a command of the user's write a variant anew, and keeps what it writes in bounds: of time, length and form."""
+"""Has a command of the user rewrite a variant, and keeps what it writes in bounds: of time, length and form."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def request_for(
 
     `previous` says why the attempt before came to no file that could be tried.
     """
-    told = as_data(Audit(verdict.findings, verdict.problems))
+    reported = as_data(Audit(verdict.findings, verdict.problems))
     return {
         "file": file,
         "op": operation.name,
@@ -63,8 +63,8 @@ def request_for(
         "source": source,
         "reasons": list(verdict.reasons),
         "previous": previous,
-        "findings": told["findings"],
-        "errors": told["errors"],
+        "findings": reported["findings"],
+        "errors": reported["errors"],
     }
 
 

@@ -29,7 +29,7 @@ from tritonaudit.suites.stage import Where
 class SelectRequest:
     """How variants are audited, on the GPU of that name or without one; then they are compiled for `target`.
 
-    `logs` is the folder of the logs. A `repairer` is asked to mend variants that fail.
+    `logs` is the folder of the logs. A `repairer` is asked to repair variants that fail.
     """
 
     audit: AuditRequest
@@ -56,7 +56,7 @@ class Considered:
     uncosted: str = ""
 
     @property
-    def mended(self) -> Attempt | None:
+    def repaired(self) -> Attempt | None:
         """The attempt that is right, where there is one."""
         return next((attempt for attempt in self.attempts if attempt.is_right), None)
 
@@ -65,15 +65,15 @@ class Considered:
         """The file of it that is right: its own, or an attempt's."""
         if self.verdict.is_right:
             return self.path, self.verdict
-        mended = self.mended
-        if mended is None or mended.path is None or mended.verdict is None:
+        repaired = self.repaired
+        if repaired is None or repaired.path is None or repaired.verdict is None:
             return None
-        return mended.path, mended.verdict
+        return repaired.path, repaired.verdict
 
     @property
     def title(self) -> str:
         """What a log calls what of it may be chosen."""
-        return f"{self.name} (attempt {self.mended.number})" if self.mended else self.name
+        return f"{self.name} (attempt {self.repaired.number})" if self.repaired else self.name
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _isolated(
 def select(
     operations: Sequence[Operation], config: Config, request: SelectRequest, progress: Progress = SILENT
 ) -> tuple[Selected, ...]:
-    """Validate every variant, have those that fail written anew where that is asked for, and choose among the right."""
+    """Validate every variant, have those that fail rewritten where that is asked for, and choose among the right."""
     verdicts = validated(operations, config, request.audit, progress)
     considered = [_considered(one, verdicts, config, request, progress) for one in operations]
     work = _work([path for path in map(_loaded, considered) if path is not None], request)

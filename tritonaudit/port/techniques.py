@@ -39,10 +39,10 @@ def techniques_of(path: Path) -> tuple[str, ...]:
     if not module.jit:
         return ("no kernel of Triton is defined in it",)
     launches = _launches(module, path)
-    return tuple(f"`{kernel.name}`: {', '.join(_told(module, kernel, launches))}" for kernel in module.jit)
+    return tuple(f"`{kernel.name}`: {', '.join(_reported(module, kernel, launches))}" for kernel in module.jit)
 
 
-def _told(module: Module, kernel: JitFunction, launches: list[tuple[str, ast.Call]]) -> Iterator[str]:
+def _reported(module: Module, kernel: JitFunction, launches: list[tuple[str, ast.Call]]) -> Iterator[str]:
     yield from _tuning(module, kernel)
     yield from _blocks(kernel, launches)
     yield from _body(module, kernel)
@@ -75,8 +75,8 @@ def _blocks(kernel: JitFunction, launches: list[tuple[str, ast.Call]]) -> Iterat
     """What launches in this file give for constants and options, as it is written there."""
     wanted = {parameter.name for parameter in kernel.parameters if parameter.constexpr} | OPTIONS
     given = [keyword for name, call in launches if name == kernel.name for keyword in call.keywords]
-    told = (f"{keyword.arg} = `{ast.unparse(keyword.value)}`" for keyword in given if keyword.arg in wanted)
-    yield from dict.fromkeys(told)
+    reported = (f"{keyword.arg} = `{ast.unparse(keyword.value)}`" for keyword in given if keyword.arg in wanted)
+    yield from dict.fromkeys(reported)
 
 
 def _body(module: Module, kernel: JitFunction) -> Iterator[str]:

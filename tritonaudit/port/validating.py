@@ -14,7 +14,7 @@ from tritonaudit.port.folders import Operation
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.report.ran import RanSection
 from tritonaudit.shown import shown_path
-from tritonaudit.subject.find import Kind, kind_of
+from tritonaudit.subject.find import SubjectKind, kind_of
 from tritonaudit.suites.coverage import Coverage, shown_missing
 from tritonaudit.suites.facts import CORE, Symptom
 from tritonaudit.suites.gather import SubjectRun
@@ -54,7 +54,9 @@ def validated(
 ) -> dict[Path, Verdict]:
     """What each file of the operations came to, tried as every audit tries it. Raises KeyboardInterrupt, and NoGpu."""
     files = [(operation, path) for operation in operations for path in operation.files]
-    verdicts = {path: _unusable(operation, path) for operation, path in files if kind_of(path) is not Kind.VARIANT}
+    verdicts = {
+        path: _unusable(operation, path) for operation, path in files if kind_of(path) is not SubjectKind.VARIANT
+    }
     tried = [path for _, path in files if path not in verdicts]
     if tried:
         result = audit_paths(tried, config, request, progress)

@@ -10,7 +10,7 @@ from tritonaudit.source.nodes import names_in
 
 
 def comes_to(path: Path, parameter: str, size: int) -> bool:
-    """Whether what has this path is compiled where the parameter is that size, as far as can be told.
+    """Whether what has this path is compiled where the parameter is that size, as far as is known.
 
     A size of 0 says that something is not there: what stands under any constexpr condition may ask for that.
     """

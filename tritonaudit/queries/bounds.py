@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from math import prod
 
-from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.affine import Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less, Mask
 from tritonaudit.host.arithmetic import TooLarge
@@ -18,7 +18,7 @@ from tritonaudit.queries.points import NotKnown, Point, ends, extents_in, loops_
 from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, tried, without_strides
 
 _MOST_REPLAYED, _MOST_POINTS, _MOST_UNKNOWNS = 24, 1500, 4
-_GIVEN = (Kind.PARAM, Kind.CONSTEXPR)
+_GIVEN = (AtomKind.PARAM, AtomKind.CONSTEXPR)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class _Asked:
             values = [facts.normal(self._site.arithmetic.put_in(value, put.get)) for value in (elements, *known)]
             needed, owned = inputs_of(values[1:]), inputs_of(values[:1])
             others = without_strides(needed) - owned
-            strange = [one for one in without_strides(needed | owned) if one.kind is not Kind.PARAM]
+            strange = [one for one in without_strides(needed | owned) if one.kind is not AtomKind.PARAM]
             strange += [one for one in others | owned if others and not _is_dimension(one)]
             asked = without_strides(needed | owned) | self._conditions()
             if any(map(_is_of_tensor, asked)):
@@ -190,13 +190,15 @@ class _Asked:
     def _is_extent(self, name: str) -> bool:
         """Whether tiles are as wide as this constant."""
         lanes = [atom.size for value in self._values for atom in value.atoms_inside() if atom.size is not None]
-        return any(atom.kind is Kind.CONSTEXPR and atom.name == name for size in lanes for atom in size.atoms_inside())
+        return any(
+            atom.kind is AtomKind.CONSTEXPR and atom.name == name for size in lanes for atom in size.atoms_inside()
+        )
 
     # -- points --------------------------------------------------------------------------------------------------
 
     def _points(self, start: Point, total: int) -> Iterator[Point]:
         """The last programs first, and in them the lanes at edges. Raises NotKnown."""
-        used = {atom.grid_axis for value in self._values for atom in value.atoms_inside() if atom.kind is Kind.PID}
+        used = {atom.grid_axis for value in self._values for atom in value.atoms_inside() if atom.kind is AtomKind.PID}
         axes = [tuple(ends(size))[::-1] if axis in used else (0,) for axis, size in enumerate(start.grid)]
         if any(not axis for axis in axes):
             return

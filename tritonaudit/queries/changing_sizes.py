@@ -75,7 +75,7 @@ def sequence_counts(flow: KernelFlow, autotune: Autotune) -> Iterator[SequenceCo
 
 
 def recompiling(flow: KernelFlow) -> Iterator[ChangingArgument]:
-    """The parameters that are given another number for each input, and make Triton compile the kernel anew for it.
+    """The parameters that are given another number for each input, and make Triton compile the kernel again for it.
 
     That is a compile-time constant that no shape needs. It is a quotient that nothing reads, too: a key of the caller's
     for the cache, for Triton compiles a plain number that is 1 or divisible by 16 by itself. A size that nothing
@@ -145,7 +145,7 @@ class _Reader:
 
 
 def _unread(extent: Extent, constexpr: bool) -> Changing | None:
-    """Of what nothing reads: a length is told by the tiles that it is divided into."""
+    """Of what nothing reads: a length is known by the tiles that it is divided into."""
     if extent.is_batch and constexpr:
         return Changing.BATCH
     if not constexpr and (extent.surely < _LEAST_TILE or Place.ELEMENTS in extent.places):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, Kind
+from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access
 from tritonaudit.domains.value import Less
 from tritonaudit.host.arithmetic import TooLarge
@@ -62,7 +62,7 @@ def tilings(accesses: Sequence[Access]) -> Iterator[Tiling]:
 def _tiling(access: Access, condition: Less) -> Tiling | None:
     index = bounded_index(condition)
     bound = condition.gap + index + (ZERO if condition.strict else ONE)
-    lanes, programs = list(index.lanes()), [atom for atom in set(index.atoms()) if atom.kind is Kind.PID]
+    lanes, programs = list(index.lanes()), [atom for atom in set(index.atoms()) if atom.kind is AtomKind.PID]
     if len(lanes) != 1 or len(programs) != 1 or programs[0].grid_axis is None or lanes[0].size is None:
         return None
     step, first = index.factor_of(programs[0]), Affine.constant(index.terms.get((), 0))
@@ -144,7 +144,7 @@ def _doubt(site: LaunchSite, tiling: Tiling, facts: Facts, put: _Put, others: Se
     step = _of_launch(site, tiling.step) or ZERO
     wanted, given = (facts.normal(site.arithmetic.put_in(value, put.get)) for value in (bound, programs))
     ends, divided = _inputs(wanted), _inputs(given)
-    unknown = [atom for atom in ends | divided if atom.kind is not Kind.PARAM]
+    unknown = [atom for atom in ends | divided if atom.kind is not AtomKind.PARAM]
     if unknown:
         return f"`{unknown[0].name}` cannot be chosen"
     if ends <= divided <= ends | _inputs(step) and ends:

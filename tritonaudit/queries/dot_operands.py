@@ -79,6 +79,6 @@ def _is_any(flow: KernelFlow, parameter: str) -> bool:
         wrapper = launch.wrapper
         if parameter not in launch.arguments or wrapper is None:
             return False
-        if _NARROW.search("\n".join(launch.module.lines[wrapper.lineno - 1 : wrapper.end_lineno])):
+        if launch.module.says(_NARROW, wrapper):
             return False
     return True

@@ -26,7 +26,7 @@ def may_write(operation: Operation) -> bool:
 
 
 def is_volatile(operation: Operation) -> bool:
-    """Whether a load reads anew whatever was read before."""
+    """Whether a load reads again whatever was read before."""
     given = operation.arguments.get("volatile")
     return given is not None and getattr(given[0], "value", True) is not False
 

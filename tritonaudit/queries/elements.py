@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from math import prod
 
-from tritonaudit.domains.affine import GIVEN, ONE, Affine, Atom, Kind
+from tritonaudit.domains.affine import GIVEN, ONE, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
 from tritonaudit.host.arithmetic import QUOTIENT, ROUNDED_UP, TooLarge
@@ -232,7 +232,7 @@ class _Asked:
                 raise NotKnown("which size bounds an index along each dimension")
             if not memory.sizes:
                 raise NotKnown("how many elements the tensor has")
-            if any(one.kind is not Kind.PARAM for one in asked):
+            if any(one.kind is not AtomKind.PARAM for one in asked):
                 raise NotKnown("what the sizes follow from")
             is_one = of_launch == owned
             if not is_one and not (are_apart and all(".shape[" in one.name for one in asked)):
@@ -298,7 +298,7 @@ class _Asked:
         Only the strides that the launch passes are larger than they need be, and differ from tensor to tensor.
         """
         values = (self._site.integer(value) for value in self._site.arguments.values())
-        told = {atom.name for atom in inputs_of(value for value in values if value is not None)}
+        reported = {atom.name for atom in inputs_of(value for value in values if value is not None)}
         for place, passed in enumerate(self._site.arguments):
             memory = memory_for(self._site, passed)
             if memory is None or not memory.is_free or not memory.sizes:
@@ -307,7 +307,7 @@ class _Asked:
             sizes = [self._number(size, named, put, 1) for size in memory.sizes]
             for index in reversed(range(len(sizes))):
                 name = f"{memory.name}.stride({index})"
-                if last and name in told:
+                if last and name in reported:
                     stride = stride * last if index == len(sizes) - 1 else stride + 1 + place
                 yield name, stride
                 stride *= max(sizes[index], 1)
@@ -335,7 +335,7 @@ class _Asked:
             gaps = [one.gap for one in _conditions(access)]
             for gap in gaps:
                 atoms = gap.atoms_inside()
-                are_several = any(atom.kind in (Kind.PID, Kind.LOOP) for atom in atoms)
+                are_several = any(atom.kind in (AtomKind.PID, AtomKind.LOOP) for atom in atoms)
                 for atom in atoms:
                     if atom.size is not None:
                         note(self._bound_to(gap), self._of_launch(atom.size, put), are_several=are_several)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import JOINED, LOADED, Affine, Atom, Kind
+from tritonaudit.domains.affine import JOINED, LOADED, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less, Step, Value
 from tritonaudit.queries.vanishing import COMPARISONS, Measure, divisors
@@ -40,10 +40,10 @@ def empty_loops(flow: KernelFlow) -> Iterator[EmptyLoop]:
     trails = ((step, _Trail(loops, flow.skipped)) for step in flow.steps if step.operation == "Divide")
     found = [(step, trail) for step, trail in trails if trail.leads_to(step)]
     compared = {v.made for s in flow.steps if s.operation in COMPARISONS for v in s.operands} if found else set()
-    told = {d.node for d in divisors(flow) if d.measure is not Measure.SUM and not d.swallowed} if found else set()
+    reported = {d.node for d in divisors(flow) if d.measure is not Measure.SUM and not d.swallowed} if found else set()
     seen: set[Atom] = set()
     for step, trail in found:
-        if step.node is None or step.node in told or not trail.steps.isdisjoint(compared) or trail.data & seen:
+        if step.node is None or step.node in reported or not trail.steps.isdisjoint(compared) or trail.data & seen:
             continue
         store = _stored(flow, step, frozenset(trail.data))
         if store is not None:
@@ -162,7 +162,7 @@ def _smallest(length: Affine) -> int:
 
 def _has_program(value: Affine) -> bool:
     """Whether it differs from program to program by more than what they load."""
-    return any(atom.kind is Kind.PID for atom in _computed_from(value))
+    return any(atom.kind is AtomKind.PID for atom in _computed_from(value))
 
 
 def _computed_from(value: Affine) -> set[Atom]:

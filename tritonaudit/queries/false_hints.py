@@ -8,7 +8,7 @@ from enum import Enum
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import LOADED, Affine, Atom, Kind, Product
+from tritonaudit.domains.affine import LOADED, Affine, Atom, AtomKind, Product
 from tritonaudit.domains.facts import Hint, KernelFlow
 from tritonaudit.queries.launched import asks_for_remainders
 
@@ -77,10 +77,10 @@ def _not_contiguous(value: Affine, claim: Affine) -> tuple[Flaw, str] | None:
     """What keeps neighbours along the last axis from being consecutive numbers."""
     for atom in sorted((atom for atom in set(value.atoms()) if -1 in atom.axes), key=lambda atom: atom.id):
         step = value.factor_of(atom)
-        if atom.kind is Kind.LANE:
+        if atom.kind is AtomKind.LANE:
             if step.value not in (None, 1):
                 return Flaw.STEPPED, str(step)
-            if any(other.kind is Kind.PARAM for other in step.atoms()):
+            if any(other.kind is AtomKind.PARAM for other in step.atoms()):
                 return Flaw.STRIDED, str(step)
         elif atom.name == LOADED:
             return Flaw.GATHERED, ""
@@ -102,7 +102,7 @@ def _straddles(modulus: Affine, claim: Affine) -> bool:
     """Whether blocks of the claimed size are not known to divide what the numbers wrap at."""
     if modulus.value is not None and claim.value is not None:
         return modulus.value % claim.value != 0
-    return all(atom.kind is Kind.PARAM for atom in modulus.atoms()) and modulus.value is None
+    return all(atom.kind is AtomKind.PARAM for atom in modulus.atoms()) and modulus.value is None
 
 
 def _no_multiple(flow: KernelFlow, hint: Hint, claim: Affine) -> tuple[Flaw, str] | None:
@@ -144,17 +144,17 @@ def _first(value: Affine) -> Affine:
 
 
 def _flaw(product: Product, factor: int, claim: Affine) -> Flaw | None:
-    """Why the term is no multiple of the claim; None where it is, or where that cannot be told."""
+    """Why the term is no multiple of the claim; None where it is, or where that is unknown."""
     if factor % (claim.value or 2) == 0:
         return None  # of a claim that is no number, a power of two, an even factor may be a multiple
-    if any(atom.kind is Kind.CONSTEXPR or not _is_plain(atom) for atom in product):
+    if any(atom.kind is AtomKind.CONSTEXPR or not _is_plain(atom) for atom in product):
         return None
     if any(atom.name == LOADED for atom in product):
         return Flaw.LOADED
-    return Flaw.SIZE if any(atom.kind is Kind.PARAM for atom in product) else Flaw.OFF
+    return Flaw.SIZE if any(atom.kind is AtomKind.PARAM for atom in product) else Flaw.OFF
 
 
 def _is_plain(atom: Atom) -> bool:
-    if atom.kind is Kind.LOOP:
+    if atom.kind is AtomKind.LOOP:
         return atom.start is not None and atom.step is not None
-    return atom.name == LOADED or atom.kind in (Kind.PARAM, Kind.PID)
+    return atom.name == LOADED or atom.kind in (AtomKind.PARAM, AtomKind.PID)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.affine import Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, Guard
 from tritonaudit.domains.value import Less
 from tritonaudit.queries.points import NotKnown, Point, extents_in, loops_in, rounds_of
@@ -62,8 +62,9 @@ class Footprint:
     def programs(self, launch: Numbers) -> Iterator[tuple[tuple[int, int, int], set[int]]]:
         """Of each program, or of each round of a loop in it, where it goes."""
         points = touched = 0
-        for program in product(*(range(size) for size in launch.grid)):
-            at = Point(launch.given, (program[0], program[1], program[2]), launch.grid, {}, {})
+        columns, rows, layers = map(range, launch.grid)
+        for program in ((x, y, z) for x in columns for y in rows for z in layers):
+            at = Point(launch.given, program, launch.grid, {}, {})
             for point in _rounds(at, self._loops):
                 points += 1
                 places = self._at(point)
@@ -128,7 +129,7 @@ def _by_axes(value: Affine) -> _Parts:
     """The terms of a polynomial by the axes of lanes that they vary along."""
     found: dict[frozenset[int], dict[tuple[Atom, ...], int]] = {}
     for term, factor in value.terms.items():
-        axes = frozenset(atom.axis for atom in Affine({term: 1}).atoms_inside() if atom.kind is Kind.LANE)
+        axes = frozenset(atom.axis for atom in Affine({term: 1}).atoms_inside() if atom.kind is AtomKind.LANE)
         found.setdefault(axes, {})[term] = factor
     return {axes: Affine(terms) for axes, terms in found.items()}
 
@@ -136,7 +137,7 @@ def _by_axes(value: Affine) -> _Parts:
 def _along(part: Affine, axis: int, first: Point, sizes: Mapping[int, int]) -> Sequence[int]:
     """What the part is in each lane of the axis."""
     start, count = first.number(part), sizes[axis]
-    lanes = [atom for atom in part.atoms_inside() if atom.kind is Kind.LANE]
+    lanes = [atom for atom in part.atoms_inside() if atom.kind is AtomKind.LANE]
     is_linear = all(sum(atom in lanes for atom in term) == 1 for term in part.terms) and all(
         not atom.inner or not any(lane in inner.atoms_inside() for inner in atom.inner for lane in lanes)
         for atom in part.atoms()
@@ -161,4 +162,4 @@ def _rounds(point: Point, loops: Sequence[Atom]) -> Iterator[Point]:
 
 def _is_of_launch(value: Affine) -> bool:
     """Whether it is computed from what a launch gives, program ids, lanes and loops."""
-    return all(atom.kind is not Kind.OPAQUE or atom.inner for atom in value.atoms_inside())
+    return all(atom.kind is not AtomKind.OPAQUE or atom.inner for atom in value.atoms_inside())

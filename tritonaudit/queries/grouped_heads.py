@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import GIVEN, JOINED, Atom, Kind
+from tritonaudit.domains.affine import GIVEN, JOINED, Atom, AtomKind
 from tritonaudit.domains.facts import KernelFlow, Product
 
 
@@ -27,7 +27,7 @@ def interleaved(flow: KernelFlow) -> Iterator[Interleaved]:
         head, stride = _strided(product)
         if head is None or stride is None:
             continue
-        if head.kind is Kind.PID:
+        if head.kind is AtomKind.PID:
             whole.setdefault(head, {}).setdefault(stride, product)
         elif (found := _remainder(head)) is not None:
             shared.setdefault(found, set()).add(stride)
@@ -42,9 +42,9 @@ def interleaved(flow: KernelFlow) -> Iterator[Interleaved]:
 def _strided(product: Product) -> tuple[Atom | None, Atom | None]:
     """A number and the parameter that it is multiplied by."""
     left, right = (None if value.affine is None else value.affine.atom for value in product.operands)
-    if left is not None and left.kind is Kind.PARAM:
+    if left is not None and left.kind is AtomKind.PARAM:
         left, right = right, left
-    return (left, right) if right is not None and right.kind is Kind.PARAM else (None, None)
+    return (left, right) if right is not None and right.kind is AtomKind.PARAM else (None, None)
 
 
 def _remainder(atom: Atom) -> tuple[Atom, Atom] | None:
@@ -56,7 +56,7 @@ def _remainder(atom: Atom) -> tuple[Atom, Atom] | None:
     if atom.name != "Modulo":
         return None
     program, count = (side.atom for side in atom.inner)
-    if program is None or count is None or program.kind is not Kind.PID or count.kind not in GIVEN:
+    if program is None or count is None or program.kind is not AtomKind.PID or count.kind not in GIVEN:
         return None
     return program, count
 

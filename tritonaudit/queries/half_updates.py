@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import Kind
+from tritonaudit.domains.affine import AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Value
 
@@ -78,5 +78,5 @@ def _is_partner(load: Access, store: Access, stores: list[Access]) -> bool:
     apart = address - stored
     if apart.lanes() or exclusive(load.path, store.path) or any(other.pointer.affine == address for other in stores):
         return False
-    moving = {atom for atom in stored.atoms() if atom.kind in (Kind.PID, Kind.LOOP)}
+    moving = {atom for atom in stored.atoms() if atom.kind in (AtomKind.PID, AtomKind.LOOP)}
     return not any(apart in (stored.factor_of(atom), -stored.factor_of(atom)) for atom in moving)

@@ -8,7 +8,7 @@ from enum import Enum
 from math import inf
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.affine import Affine, Atom, AtomKind
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.domains.value import Less, Opaque, Step, Value
 from tritonaudit.queries.vanishing import COMPARISONS, same
@@ -122,7 +122,7 @@ def _maxima(value: Value) -> set[Step]:
 
 
 def _emptied(minuend: Value, largest: Value) -> tuple[Emptied, Step | None] | None:
-    """Why both may be -inf; None where that cannot be told, or where the maximum starts at a finite number."""
+    """Why both may be -inf; None where that is unknown, or where the maximum starts at a finite number."""
     step = largest.made
     if step is None:
         return None
@@ -223,7 +223,7 @@ def _from_below(term: Less, axis: int | None) -> bool:
     gap = term.gap
     if axis is None:
         return False  # then a row may be taken for a key
-    lanes = [a for product in gap.terms for a in product if a.kind is Kind.LANE and axis in a.axes]
+    lanes = [a for product in gap.terms for a in product if a.kind is AtomKind.LANE and axis in a.axes]
     if not lanes or any(gap.factor_of(lane) is None for lane in lanes):
         return False
     above = [lane for lane in lanes if _positive(gap, lane)]
@@ -236,7 +236,7 @@ def _positive(gap: Affine, lane: Atom) -> bool:
 
 def _is_row(product: tuple[Atom, ...], axis: int | None) -> bool:
     """A term that varies with the rows of the tile."""
-    return any(atom.kind is Kind.LANE and axis not in atom.axes for atom in product)
+    return any(atom.kind is AtomKind.LANE and axis not in atom.axes for atom in product)
 
 
 def products_with_mask(flow: KernelFlow) -> Iterator[tuple[CSTNode, CSTNode]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import GIVEN, Affine, Atom, Kind
+from tritonaudit.domains.affine import GIVEN, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.queries.launched import is_row_stride
 
@@ -40,7 +40,7 @@ def lanes_apart(flow: KernelFlow) -> Iterator[LanesApart]:
 def _strides(address: Affine) -> list[Affine]:
     """What each lane is multiplied by; none where the address depends on one in another way."""
     lanes = address.lanes()
-    if any(atom.axes for atom in address.atoms() if atom.kind is not Kind.LANE):
+    if any(atom.axes for atom in address.atoms() if atom.kind is not AtomKind.LANE):
         return []
     if all(lane.size is not None and lane.size.value is not None and lane.size.value <= _FEW for lane in lanes):
         return []

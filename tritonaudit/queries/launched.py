@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import islice, takewhile
 
-from tritonaudit.domains.affine import JOINED, Affine, Atom, Kind
+from tritonaudit.domains.affine import JOINED, Affine, Atom, AtomKind
 from tritonaudit.host.arithmetic import REMAINDER, TooLarge
 from tritonaudit.host.host import Host, LaunchSite
 from tritonaudit.host.values import Dtype, Key, Tensor
@@ -25,16 +25,16 @@ def most_of(sites: Sequence[LaunchSite], atom: Atom) -> int | None:
 
 
 def _most(site: LaunchSite, atom: Atom, depth: int) -> int | None:
-    if atom.kind in (Kind.PARAM, Kind.CONSTEXPR):
+    if atom.kind in (AtomKind.PARAM, AtomKind.CONSTEXPR):
         return _passed(site, site.argument(atom.name))
-    if atom.kind is Kind.PID or atom.name.startswith(_COUNT_OF_PROGRAMS):
+    if atom.kind is AtomKind.PID or atom.name.startswith(_COUNT_OF_PROGRAMS):
         number = atom.name[:-1].rpartition("(")[2]
         programs = _passed(site, site.axis(int(number))) if number.isdigit() else None
-        return programs if programs is None or atom.kind is not Kind.PID else programs - 1
+        return programs if programs is None or atom.kind is not AtomKind.PID else programs - 1
     if depth == 0:
         return None
-    if atom.kind is Kind.LOOP or atom.kind is Kind.LANE:
-        end = atom.stop if atom.kind is Kind.LOOP else atom.size
+    if atom.kind is AtomKind.LOOP or atom.kind is AtomKind.LANE:
+        end = atom.stop if atom.kind is AtomKind.LOOP else atom.size
         return None if end is None else _of(site, end, depth - 1)
     parts = [_of(site, part, depth - 1) for part in atom.inner]
     known = [part for part in parts if part is not None]
@@ -108,7 +108,7 @@ def _is_free(site: LaunchSite, atom: Atom) -> bool:
     positional = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
     given = {*positional[len(positional) - len(spec.defaults) :]}
     given |= {arg.arg for arg, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is not None}
-    return atom.kind is Kind.PARAM and atom.name not in given
+    return atom.kind is AtomKind.PARAM and atom.name not in given
 
 
 def _tuning(site: LaunchSite) -> Iterator[ast.keyword]:
@@ -150,7 +150,9 @@ def as_passed(site: LaunchSite, value: Affine) -> Affine | None:
     """A polynomial of the kernel's parameters with what the launch passes for them; None where that is not known."""
     total = Affine.constant(0)
     for product, factor in value.terms.items():
-        passed = [site.argument(atom.name) if atom.kind in (Kind.PARAM, Kind.CONSTEXPR) else None for atom in product]
+        passed = [
+            site.argument(atom.name) if atom.kind in (AtomKind.PARAM, AtomKind.CONSTEXPR) else None for atom in product
+        ]
         term = _product(site, [Affine.constant(factor), *passed])
         if term is None:
             return None

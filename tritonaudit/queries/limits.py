@@ -1,6 +1,6 @@
 """Can an axis of a grid have more programs than a GPU takes?
 
-Any size may be large. What is told of are sizes that are: the rows of a matrix, all elements, and products of sizes.
+Any size may be large. What is reported are sizes that are: the rows of a matrix, all elements, and products of sizes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import LOADED, Affine, Atom, Kind
+from tritonaudit.domains.affine import LOADED, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access
 from tritonaudit.host.arithmetic import LEAST, MOST, QUOTIENT, ROUNDED_UP, TooLarge
 from tritonaudit.host.host import LaunchSite
@@ -91,7 +91,7 @@ def _reads_table(access: Access, axis: int) -> bool:
 
 
 def _is_of_row(address: Affine, axis: int) -> bool:
-    programs = [atom for atom in address.atoms() if atom.kind is Kind.PID and atom.grid_axis == axis]
+    programs = [atom for atom in address.atoms() if atom.kind is AtomKind.PID and atom.grid_axis == axis]
     return any(address.factor_of(atom).value is None for atom in programs)
 
 

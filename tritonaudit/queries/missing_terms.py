@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, Kind, Product
+from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, AtomKind, Product
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
 from tritonaudit.queries.launched import is_last_stride
 from tritonaudit.queries.unbounded import bounded_index
 
-_MOVING = (Kind.PID, Kind.LOOP)
+_MOVING = (AtomKind.PID, AtomKind.LOOP)
 _DIVIDED = ("FloorDivide", "Modulo")
 
 
@@ -113,7 +113,7 @@ def _of_program(start: Affine, size: Affine) -> bool:
     if len(start.terms) != 1:
         return False
     (product, factor), *_ = start.terms.items()
-    pids = [atom for atom in product if atom.kind is Kind.PID]
+    pids = [atom for atom in product if atom.kind is AtomKind.PID]
     return len(pids) == 1 and factor == 1 and Affine.of(pids[0]) * size == start
 
 
@@ -180,19 +180,19 @@ def _heads(address: Affine, rows: _Rows) -> frozenset[Atom]:
 
 def _is_program(atom: Atom) -> bool:
     """A program id, or the quotient or remainder of one."""
-    if atom.kind is Kind.PID:
+    if atom.kind is AtomKind.PID:
         return True
     inside = {inner for part in atom.inner for inner in part.atoms_inside()}
-    return atom.name in _DIVIDED and any(i.kind is Kind.PID for i in inside) and all(map(_is_fixed, inside))
+    return atom.name in _DIVIDED and any(i.kind is AtomKind.PID for i in inside) and all(map(_is_fixed, inside))
 
 
 def _is_fixed(atom: Atom) -> bool:
-    return atom.kind in (Kind.PID, *GIVEN) or atom.name in (*_DIVIDED, "cdiv")
+    return atom.kind in (AtomKind.PID, *GIVEN) or atom.name in (*_DIVIDED, "cdiv")
 
 
 def _is_reached(address: Affine, rows: _Rows, head: Atom) -> bool:
     """Whether the program's number that the head is computed from comes into the address beside the rows' number."""
-    programs = {atom for atom in Affine.of(head).atoms_inside() if atom.kind is Kind.PID}
+    programs = {atom for atom in Affine.of(head).atoms_inside() if atom.kind is AtomKind.PID}
     rest = Affine({product: factor for product, factor in address.terms.items() if product != rows.term})
     beside = {atom for product in rest.terms if not set(product) >= {rows.count, rows.width} for atom in product}
     return any(programs & Affine.of(atom).atoms_inside() for atom in beside)

@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Union
 
-from tritonaudit.domains.affine import GIVEN, JOINED, LOADED, Affine, Atom, Kind
+from tritonaudit.domains.affine import GIVEN, JOINED, LOADED, Affine, Atom, AtomKind
 from tritonaudit.domains.affine import Product as Term
 from tritonaudit.domains.facts import Access, KernelFlow, Product
 from tritonaudit.domains.value import Less, Value
@@ -69,17 +69,17 @@ class NarrowOffset:
 def narrow_offsets(flow: KernelFlow) -> list[NarrowOffset]:
     """What the project itself contradicts, one for an index and a product; and the nearest limit of the others."""
     found = _Offsets(flow).placed() if flow.accesses else []
-    told: list[NarrowOffset] = []
+    reported: list[NarrowOffset] = []
     seen: set[object] = set()
     for offset in sorted(found, key=lambda one: (one.cause.is_limit, -len(one.sizes))):
         keys = {offset.index, id(offset.place), id(offset.product), *([offset.rest] if offset.index.stop else [])}
         keys |= {id(offset.elsewhere)} if offset.elsewhere is not None else set()
         if not offset.cause.is_limit and not keys & seen:
-            told.append(offset)
+            reported.append(offset)
             seen |= keys
     limits = [offset for offset in found if offset.cause.is_limit]
     nearest = max(limits, key=lambda one: (one.is_wide, one.cause is Cause.LOADED, len(one.sizes)), default=None)
-    return told or ([] if nearest is None else [nearest])
+    return reported or ([] if nearest is None else [nearest])
 
 
 class _Offsets:
@@ -143,7 +143,7 @@ class _Offsets:
         return None
 
     def _cause(self, product: Product, index: Atom, sizes: tuple[Atom, ...]) -> tuple[Cause | None, Elsewhere | None]:
-        if id(product.value) in self._widened_late and (len(sizes) > 1 or sizes[0].kind is Kind.PARAM):
+        if id(product.value) in self._widened_late and (len(sizes) > 1 or sizes[0].kind is AtomKind.PARAM):
             return Cause.LATE, None
         if index.name == LOADED:
             return (Cause.LOADED if self._is_loaded_narrow(index) else None), None
@@ -172,7 +172,7 @@ class _Offsets:
 
     def _is_loaded_narrow(self, index: Atom) -> bool:
         """Whether every launch passes 32 bits for the table that it is loaded from."""
-        origins = {atom.name for part in index.inner for atom in part.atoms() if atom.kind is Kind.PARAM}
+        origins = {atom.name for part in index.inner for atom in part.atoms() if atom.kind is AtomKind.PARAM}
         tables = {access.pointer.origin.name for access in self._flow.accesses if access.pointer.origin} & origins
         return len(tables) == 1 and element_type(self._flow.launches.sites, *tables) == "int32"
 
@@ -207,7 +207,7 @@ class _Offsets:
         if access.pointer.block is not None or address is None:
             return access.pointer.block is not None
         others = [term for term in address.terms if not set(sizes) <= set(term)]
-        lanes = [term for term in others if any(atom.kind is Kind.LANE for atom in term)]
+        lanes = [term for term in others if any(atom.kind is AtomKind.LANE for atom in term)]
         moving = [term for term in others if any(map(moves, term)) and not set(sizes) & set(term)]
         return bool(lanes) and (access.mask is not None or bool(moving) or any(len(term) > 1 for term in lanes))
 
@@ -219,7 +219,7 @@ class _Offsets:
             named = [p for p in self._flow.tree.function.params.params if p.name.value == offset.elsewhere.arg]
             if named:
                 return named[0]
-        of_program = offset.index.kind is Kind.PID
+        of_program = offset.index.kind is AtomKind.PID
         is_tiled = of_program and len(offset.term) > 1 + len(offset.sizes)
         is_flat = not set(offset.sizes) <= set(offset.term)
         made = self._made(offset.index)
@@ -228,7 +228,7 @@ class _Offsets:
 
     def _made(self, index: Atom) -> CSTNode | None:
         place = self._flow.places.get(index)
-        if place is not None or (index.kind is not Kind.OPAQUE and index.name != LOADED):
+        if place is not None or (index.kind is not AtomKind.OPAQUE and index.name != LOADED):
             return place
         if index.name == LOADED:  # the same laid along other axes
             inner = list(map(str, index.inner))
@@ -286,7 +286,7 @@ def moves(atom: Atom) -> bool:
     """Whether a program id, a loop's variable or a loaded number is in it, each part looked at once."""
     reached, seen = [atom], {atom}
     for part in reached:  # which grows while it is read
-        if part.kind in (Kind.PID, Kind.LOOP) or part.name == LOADED:
+        if part.kind in (AtomKind.PID, AtomKind.LOOP) or part.name == LOADED:
             return True
         inside = {inner for one in part.inner for inner in one.atoms()} if part.name in _PARTS else set()
         reached.extend(inside - seen)

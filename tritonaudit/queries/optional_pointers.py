@@ -30,8 +30,8 @@ class Unguarded:
 
 def unguarded_pointers(flow: KernelFlow) -> Iterator[Unguarded]:
     """The first use of each pointer that may be None which no flag guards, where the kernel asks its flag."""
-    texts = (flow.module.text, *(launch.module.text for launch in flow.launches.launches))
-    if flow.is_helper or not any("None" in text for text in texts):
+    modules = (flow.module, *(launch.module for launch in flow.launches.launches))
+    if flow.is_helper or not any(module.says("None") for module in modules):
         return
     for pointer, flags in optional_pointers(flow.module, flow.function, flow.launches).items():
         asked = sorted(flags & _tested(flow))

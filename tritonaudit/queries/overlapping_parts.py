@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import JOINED, LOADED, Affine, Atom, Kind, Product
+from tritonaudit.domains.affine import JOINED, LOADED, Affine, Atom, AtomKind, Product
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.facts import Product as Multiplication
 
@@ -50,14 +50,14 @@ def _part_products(flow: KernelFlow) -> Iterator[tuple[Product, tuple[Multiplica
 
 def _length(atom: Atom) -> str | None:
     """The parameter that holds a size, and was set to what one sequence has of it; or a number of tiles of it."""
-    if atom.kind is not Kind.OPAQUE or not atom.inner:
+    if atom.kind is not AtomKind.OPAQUE or not atom.inner:
         return None
     if atom.name in _COUNTED:
         inner = atom.inner[0].atom
         return None if inner is None or inner.name != JOINED else _length(inner)
     if atom.name != JOINED:
         return None
-    kept = [inner for side in atom.inner if (inner := side.atom) is not None and inner.kind is Kind.PARAM]
+    kept = [inner for side in atom.inner if (inner := side.atom) is not None and inner.kind is AtomKind.PARAM]
     return kept[0].name if len(kept) == 1 and any(map(_is_difference, atom.inner)) else None
 
 
@@ -72,7 +72,7 @@ def _is_difference(value: Affine) -> bool:
 
 def _is_number(atom: Atom) -> bool:
     """A program's number, or the quotient or remainder of one."""
-    if atom.kind is Kind.PID:
+    if atom.kind is AtomKind.PID:
         return True
     return atom.name in _DIVIDED and (inner := atom.inner[0].atom) is not None and _is_number(inner)
 

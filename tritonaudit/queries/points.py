@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.affine import Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Guard
 from tritonaudit.domains.value import Less, Mask
 
@@ -58,15 +58,15 @@ class Point:
         raise NotKnown(f"`{guard.condition}`")
 
     def _atom(self, atom: Atom) -> int:
-        if atom.kind in (Kind.PARAM, Kind.CONSTEXPR) and atom.name in self.given:
+        if atom.kind in (AtomKind.PARAM, AtomKind.CONSTEXPR) and atom.name in self.given:
             return self.given[atom.name]
-        if atom.kind is Kind.PID and atom.grid_axis is not None:
+        if atom.kind is AtomKind.PID and atom.grid_axis is not None:
             return self.program[atom.grid_axis]
-        if atom.kind is Kind.LANE and atom.start is not None and atom.axis in self.lanes:
+        if atom.kind is AtomKind.LANE and atom.start is not None and atom.axis in self.lanes:
             return self.number(atom.start) + self.lanes[atom.axis]
-        if atom.kind is Kind.LOOP and atom in self.rounds:
+        if atom.kind is AtomKind.LOOP and atom in self.rounds:
             return self.rounds[atom]
-        if atom.kind is Kind.OPAQUE:
+        if atom.kind is AtomKind.OPAQUE:
             return self._computed(atom)
         raise NotKnown(f"`{atom.spelled}`")
 
@@ -114,10 +114,10 @@ def rounds_of(loop: Atom, point: Point) -> int:
 
 def loops_in(values: Iterable[Affine]) -> list[Atom]:
     """The loops whose rounds the values depend on, outer ones before those that depend on them."""
-    found = {atom for value in values for atom in value.atoms_inside() if atom.kind is Kind.LOOP}
+    found = {atom for value in values for atom in value.atoms_inside() if atom.kind is AtomKind.LOOP}
     while True:
         bounds = [one for loop in found for one in (loop.start, loop.stop, loop.step) if one is not None]
-        more = {atom for value in bounds for atom in value.atoms_inside() if atom.kind is Kind.LOOP} - found
+        more = {atom for value in bounds for atom in value.atoms_inside() if atom.kind is AtomKind.LOOP} - found
         if not more:
             return sorted(found, key=lambda atom: atom.id)
         found |= more
@@ -126,7 +126,7 @@ def loops_in(values: Iterable[Affine]) -> list[Atom]:
 def extents_in(values: Iterable[Affine], point: Point) -> dict[int, int]:
     """How many lanes there are along each axis that the values vary over. Raises NotKnown."""
     sizes: dict[int, int] = {}
-    for atom in {atom for value in values for atom in value.atoms_inside() if atom.kind is Kind.LANE}:
+    for atom in {atom for value in values for atom in value.atoms_inside() if atom.kind is AtomKind.LANE}:
         if atom.size is None:
             raise NotKnown(f"`{atom.spelled}`")
         sizes[atom.axis] = max(sizes.get(atom.axis, 1), point.number(atom.size))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import GIVEN, Affine, Atom, Kind
+from tritonaudit.domains.affine import GIVEN, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Less
 from tritonaudit.host.arithmetic import TooLarge
@@ -48,7 +48,7 @@ def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
     """The stores whose place is the same for all programs of an axis, and what they store is not."""
     grids = [site.grid for site in flow.launches.sites if isinstance(site.grid, tuple)]
     longest = max(map(len, grids), default=0)
-    if flow.kernel is None or all(_is_told_apart(flow, axis) for axis in range(longest)):
+    if flow.kernel is None or all(_is_distinct(flow, axis) for axis in range(longest)):
         return
     dependence = Dependence(flow.kernel)
     if any(operation.name in _LOCKS for operation in dependence.operations):
@@ -116,7 +116,7 @@ def _is_added_up_otherwise(flow: KernelFlow, store: Access, parameter: str) -> b
     )
 
 
-def _is_told_apart(flow: KernelFlow, axis: int) -> bool:
+def _is_distinct(flow: KernelFlow, axis: int) -> bool:
     """Whether the address of every store has the program's whole number along the axis, as flow sees at once."""
     return all(_has_number(_atoms(access), axis) for access in flow.accesses if access.kind == "store")
 
@@ -288,7 +288,7 @@ def _base(address: Affine) -> frozenset[object]:
 
 
 def _same_loop(atom: Atom) -> object:
-    return (atom.start, atom.step, atom.stop) if atom.kind is Kind.LOOP and atom.stop is not None else atom.id
+    return (atom.start, atom.step, atom.stop) if atom.kind is AtomKind.LOOP and atom.stop is not None else atom.id
 
 
 def _decides(flow: KernelFlow, load: Access) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import GIVEN, Kind
+from tritonaudit.domains.affine import GIVEN, AtomKind
 from tritonaudit.domains.facts import KernelFlow, Reduction
 from tritonaudit.domains.machine import Machine
 from tritonaudit.domains.value import Less, Value
@@ -52,7 +52,7 @@ def _holds_data(flow: KernelFlow, load: CSTNode) -> bool:
     access = next((one for one in flow.accesses if one.node is load), None)
     conditions = access.mask.mask if access is not None and access.mask is not None else frozenset()
     return bool(conditions) and all(
-        isinstance(one, Less) and {atom.kind for atom in one.gap.atoms()} <= {*GIVEN, Kind.LANE}
+        isinstance(one, Less) and {atom.kind for atom in one.gap.atoms()} <= {*GIVEN, AtomKind.LANE}
         for one in conditions or ()
     )
 

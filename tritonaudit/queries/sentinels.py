@@ -110,7 +110,7 @@ def _is_padded_negative(load: Access) -> bool:
 
 
 def _is_looked_at(access: Access, load: Access, atom: Atom) -> bool:
-    """Whether a mask, or an `if` that the load does not stand under, may look at the index; else it cannot be told."""
+    """Whether a mask, or an `if` that the load does not stand under, may look at the index; else it is unknown."""
     if any(not guard.constexpr and guard not in load.path for guard in access.path):
         return True
     if access.mask is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from tritonaudit.domains.affine import GIVEN, Affine, Kind
+from tritonaudit.domains.affine import GIVEN, Affine, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
 from tritonaudit.host.host import LaunchSite
@@ -17,7 +17,7 @@ from tritonaudit.queries.launched import argument_node, set_before
 from tritonaudit.queries.updates import parameter_of
 from tritonaudit.source.outline import Module, dotted_name
 
-_MOVING = (Kind.PID, Kind.LANE, Kind.LOOP, Kind.OPAQUE)
+_MOVING = (AtomKind.PID, AtomKind.LANE, AtomKind.LOOP, AtomKind.OPAQUE)
 _VIEWS = frozenset(
     ("given", "view", "unsqueeze", "squeeze", "transpose", "permute", "narrow", "split", "chunk", "a part")
 )
@@ -53,10 +53,10 @@ def misaddressed(flow: KernelFlow) -> Iterator[Misaddressed]:
             continue
         reader = _Reader(flow, site)
         for parameter, found in accesses.items():
-            told = reader.read(parameter, found) if (id(site.call), parameter) not in seen else None
-            if told is not None:
+            reported = reader.read(parameter, found) if (id(site.call), parameter) not in seen else None
+            if reported is not None:
                 seen.add((id(site.call), parameter))
-                yield told
+                yield reported
 
 
 class _Reader:
@@ -85,7 +85,7 @@ class _Reader:
         for access, terms in accesses:
             named = frozenset().union(*terms)
             own = {one for one in named if self._is_own(tensor, one)}
-            if any(not term & own for term in terms) and not any(map(self._is_untold, named)):
+            if any(not term & own for term in terms) and not any(map(self._is_unknown, named)):
                 place = set_before(self._site, node) if tensor.made != "given" else None
                 return Misaddressed(place or node, access, self._named(named - own), name, partly=bool(own))
         return None
@@ -98,7 +98,7 @@ class _Reader:
         for access, terms in accesses:
             named = frozenset().union(*terms)
             owner = self._owner(named)
-            if owner is None or any(map(self._is_untold, named)) or any(self._is_own(tensor, one) for one in named):
+            if owner is None or any(map(self._is_unknown, named)) or any(self._is_own(tensor, one) for one in named):
                 continue
             return Misaddressed(node, access, owner, new=is_new, made=set_before(self._site, node) if is_new else None)
         return None
@@ -110,7 +110,7 @@ class _Reader:
         if tensor.symbol.key in self._dense | self._asked or tensor.symbol.roots & self._doubted:
             return True
         if tensor.made == "given" and tensor.dtype not in (None, tensor.symbol.part("dtype")):
-            return True  # cast, and laid out anew
+            return True  # cast, and laid out again
         return tensor.is_contiguous and tensor.made in (*_VIEWS, "contiguous")
 
     def _is_own(self, tensor: Tensor, parameter: str) -> bool:
@@ -149,7 +149,7 @@ class _Reader:
                 owners.add(ast.unparse(asked.value) if isinstance(asked, ast.Attribute) else None)
         return owners.pop() if len(owners) == 1 else None
 
-    def _is_untold(self, parameter: str) -> bool:
+    def _is_unknown(self, parameter: str) -> bool:
         """Whether a caller gives it, of no tensor, and no mask shows it to be a size: it may be anyone's stride."""
         value = self._site.argument(parameter)
         if value is None:

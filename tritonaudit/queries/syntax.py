@@ -179,7 +179,7 @@ def _foreign_context(kernel: KernelFlow, node: cst.With) -> bool:
     """Whether a `with` enters something that is neither Triton's own nor imported: that may be made for kernels."""
     if kernel.target.supports((3, 4)) == "none":
         return True
-    if _HOOK in kernel.module.text:
+    if kernel.module.says(_HOOK):
         return False
     for item in node.items:
         dotted = dotted_name(item.item.func) if isinstance(item.item, cst.Call) else None

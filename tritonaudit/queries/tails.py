@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from tritonaudit.domains.affine import ONE, Affine, Atom, Kind, Product
+from tritonaudit.domains.affine import ONE, Affine, Atom, AtomKind, Product
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Condition, Less, Opaque
 from tritonaudit.queries.unbounded import is_multiple
 
-_MOVING = (Kind.PID, Kind.LOOP, Kind.OPAQUE)
-_STEPPING = (Kind.LANE, Kind.LOOP)
+_MOVING = (AtomKind.PID, AtomKind.LOOP, AtomKind.OPAQUE)
+_STEPPING = (AtomKind.LANE, AtomKind.LOOP)
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _is_part(tile: Tile) -> bool:
 
 
 def _is_constant(width: Affine) -> bool:
-    return width != ONE and all(atom.kind is Kind.CONSTEXPR for atom in width.atoms())
+    return width != ONE and all(atom.kind is AtomKind.CONSTEXPR for atom in width.atoms())
 
 
 def _tiles(flow: KernelFlow) -> Iterator[tuple[Tile, Access]]:
@@ -146,10 +146,16 @@ def _last_rounds(access: Access) -> list[Affine]:
 
 def _last_round(atom: Atom) -> Affine | None:
     """What a loop's counter is in the last round: of a loop that takes single steps, up to a constexpr."""
-    if atom.kind is not Kind.LOOP or atom.step is None or atom.step != ONE or atom.stop is None or atom.start is None:
+    if (
+        atom.kind is not AtomKind.LOOP
+        or atom.step is None
+        or atom.step != ONE
+        or atom.stop is None
+        or atom.start is None
+    ):
         return None
     last = atom.stop - atom.start - ONE
-    return last if all(inner.kind is Kind.CONSTEXPR for inner in last.atoms()) else None
+    return last if all(inner.kind is AtomKind.CONSTEXPR for inner in last.atoms()) else None
 
 
 def _in_round(address: Affine, counter: Atom, number: Affine) -> Affine:
@@ -214,6 +220,6 @@ def _asks_for_start(gap: Affine, tile: Tile) -> bool:
 
 def _is_ahead(distance: Affine) -> bool:
     return all(
-        factor > 0 and all(atom.kind is Kind.CONSTEXPR for atom in product)
+        factor > 0 and all(atom.kind is AtomKind.CONSTEXPR for atom in product)
         for product, factor in distance.terms.items()
     )

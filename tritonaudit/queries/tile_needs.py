@@ -8,7 +8,7 @@ from math import prod
 
 import libcst as cst
 
-from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.affine import Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, Dot, KernelFlow, Path
 from tritonaudit.domains.value import Shape
 from tritonaudit.kernel.settings import Setting, settings
@@ -109,4 +109,4 @@ def number_of(value: Affine, numbers: Mapping[str, int]) -> int | None:
 
 
 def _number_of_atom(atom: Atom, numbers: Mapping[str, int]) -> int | None:
-    return numbers.get(atom.name) if atom.kind is Kind.CONSTEXPR else None
+    return numbers.get(atom.name) if atom.kind is AtomKind.CONSTEXPR else None

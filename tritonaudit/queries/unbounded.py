@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import LOADED, ZERO, Affine, Atom, Kind, Product
+from tritonaudit.domains.affine import LOADED, ZERO, Affine, Atom, AtomKind, Product
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Less
 from tritonaudit.finding import Confidence
@@ -16,8 +16,8 @@ from tritonaudit.queries.memory import memory_for
 if TYPE_CHECKING:
     from tritonaudit.host.host import LaunchSite
 
-_MOVING = (Kind.PID, Kind.LOOP)
-_TILE = (*_MOVING, Kind.OPAQUE)
+_MOVING = (AtomKind.PID, AtomKind.LOOP)
+_TILE = (*_MOVING, AtomKind.OPAQUE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,15 +117,15 @@ def _unchecked_block(flow: KernelFlow, access: Access) -> Unbounded | None:
 
 def _is_swizzled(atom: Atom) -> bool:
     """A tile number computed from program ids, as `pid // num_pid_n`."""
-    if atom.kind is not Kind.OPAQUE or atom.axes:
+    if atom.kind is not AtomKind.OPAQUE or atom.axes:
         return False
     inside = {inner for part in atom.inner for inner in part.atoms_inside()} | {atom}
-    if any(inner.kind is Kind.LOOP or inner.name == LOADED for inner in inside):
+    if any(inner.kind is AtomKind.LOOP or inner.name == LOADED for inner in inside):
         return False
     counted = [part.inner[1] for part in inside if len(part.inner) == 2 and part.name in ("FloorDivide", "Modulo")]
-    if any(all(divisor.kind is Kind.CONSTEXPR for divisor in count.atoms()) for count in counted):
+    if any(all(divisor.kind is AtomKind.CONSTEXPR for divisor in count.atoms()) for count in counted):
         return False  # part of a larger tile, or a head: a number of them that is fixed divides exactly
-    return any(inner.kind is Kind.PID for inner in inside)
+    return any(inner.kind is AtomKind.PID for inner in inside)
 
 
 # -- the index that a lane belongs to ------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def tiles_of(address: Affine, lane: Atom, stride: Affine) -> Affine:
 def _loop_start(address: Affine, tile: Product, stride: Affine) -> Affine:
     """Where the loop over the tiles begins, when the address holds it."""
     for atom in tile:
-        if atom.kind is Kind.LOOP and atom.start is not None and atom.start.terms:
+        if atom.kind is AtomKind.LOOP and atom.start is not None and atom.start.terms:
             begin = (atom.start * stride).terms
             if all(address.terms.get(product) == factor for product, factor in begin.items()):
                 return atom.start
@@ -217,7 +217,7 @@ def masked_sibling(flow: KernelFlow, access: Access, index: Affine, lane: Atom) 
 
 def _part_of_tile(index: Affine) -> bool:
     """Whether the tile's number is computed, as a remainder is: such tiles divide a larger tile, and exactly."""
-    return any(atom.kind is Kind.OPAQUE for atom in index.atoms())
+    return any(atom.kind is AtomKind.OPAQUE for atom in index.atoms())
 
 
 def _wraps_at(index: Affine, condition: Less) -> bool:
@@ -228,7 +228,7 @@ def _wraps_at(index: Affine, condition: Less) -> bool:
 
 def _is_constexpr(condition: Less) -> bool:
     bound = [product for product, factor in condition.gap.terms.items() if factor > 0]
-    return all(atom.kind is Kind.CONSTEXPR for product in bound for atom in product)
+    return all(atom.kind is AtomKind.CONSTEXPR for product in bound for atom in product)
 
 
 def _same_place(access: Access, other: Access, lane: Atom) -> bool:
@@ -247,7 +247,7 @@ def bounded_index(condition: Less) -> Affine:
 def flattened(index: Affine) -> frozenset[tuple[tuple[object, ...], int]]:
     """The index wherever its lanes lie: a row index is the same laid along another axis."""
     return frozenset(
-        (tuple((a.name, str(a.size), str(a.start)) if a.kind is Kind.LANE else a.id for a in product), factor)
+        (tuple((a.name, str(a.size), str(a.start)) if a.kind is AtomKind.LANE else a.id for a in product), factor)
         for product, factor in index.terms.items()
     )
 
@@ -297,7 +297,7 @@ def passed_for(site: LaunchSite, size: Affine) -> Affine | None:
     missing: list[str] = []
 
     def argument(atom: Atom) -> Affine:
-        found = site.argument(atom.name) if atom.kind in (Kind.PARAM, Kind.CONSTEXPR) else None
+        found = site.argument(atom.name) if atom.kind in (AtomKind.PARAM, AtomKind.CONSTEXPR) else None
         if found is None:
             missing.append(atom.name)
         return found or ZERO
@@ -311,4 +311,4 @@ def _multiple_of(size: Affine) -> str | None:
     if len(size.terms) != 1:
         return None
     (product, _), *_ = size.terms.items()
-    return product[0].name if len(product) == 1 and product[0].kind is Kind.CONSTEXPR else None
+    return product[0].name if len(product) == 1 and product[0].kind is AtomKind.CONSTEXPR else None

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import LOADED, Atom, Kind
+from tritonaudit.domains.affine import LOADED, Atom, AtomKind
 from tritonaudit.domains.facts import Access, Guard, KernelFlow
 from tritonaudit.domains.value import Less, Value
 from tritonaudit.host.host import LaunchSite
@@ -82,7 +82,9 @@ def _says_how_much(flow: KernelFlow, stores: list[Access], flag: Atom) -> bool:
             return True
         if access in stores and flag in address.atoms_inside():
             return True
-        if any(a.kind is Kind.LOOP and a.stop is not None and flag in a.stop.atoms_inside() for a in address.atoms()):
+        if any(
+            a.kind is AtomKind.LOOP and a.stop is not None and flag in a.stop.atoms_inside() for a in address.atoms()
+        ):
             return True
         for condition in (access.mask.mask or ()) if access.mask is not None else ():
             if isinstance(condition, Less) and flag in condition.gap.atoms_inside():

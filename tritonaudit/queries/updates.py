@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.affine import Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 
 _ADDING = frozenset({"atomic_add", "atomic_xor"})
@@ -136,4 +136,8 @@ def _near(left: Affine | None, right: Affine | None) -> bool:
 
 def _same_loop(atom: Atom) -> object:
     """The variables of two loops over the same range run over the same numbers."""
-    return (Kind.LOOP, atom.start, atom.step, atom.stop) if atom.kind is Kind.LOOP and atom.stop is not None else atom
+    return (
+        (AtomKind.LOOP, atom.start, atom.step, atom.stop)
+        if atom.kind is AtomKind.LOOP and atom.stop is not None
+        else atom
+    )

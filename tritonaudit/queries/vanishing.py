@@ -94,7 +94,7 @@ class _Trail:
         return {id(step) for step in self._steps}
 
     def vanishes(self, value: Value) -> bool:
-        """Whether it is 0 where the data are; False where that cannot be told."""
+        """Whether it is 0 where the data are; False where that is unknown."""
         if value.const is not None:
             return bool(value.const == 0)
         step = value.made

@@ -30,8 +30,8 @@ def wide_products(module: Module, but: JitFunction) -> Iterator[WideProduct]:
 
 def wide_sizes(module: Module, function: JitFunction) -> list[frozenset[str]]:
     """What a kernel says by its wide products to those that ask for all but their own."""
-    is_told = _WIDE in module.text and _WIDE in module.text_of(function)
-    return [product.sizes for product in _Kernel(function).products()] if is_told else []
+    is_reported = _WIDE in module.text and _WIDE in module.text_of(function)
+    return [product.sizes for product in _Kernel(function).products()] if is_reported else []
 
 
 class _Kernel:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import JOINED, Affine, Atom, Kind
+from tritonaudit.domains.affine import JOINED, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
 
 _COMPARISONS = frozenset(("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual", "Equal", "NotEqual"))
 _PASSING = frozenset(("minimum", "maximum", JOINED))
-_MOVING = (Kind.PID, Kind.LOOP)
+_MOVING = (AtomKind.PID, AtomKind.LOOP)
 
 
 @dataclass
@@ -38,7 +38,7 @@ def worked_over(flow: KernelFlow, parameter: str) -> Work:
         if _is_bound(gap, parameter):
             kinds = {atom.kind for atom in gap.atoms_inside()}
             moves = not kinds.isdisjoint(_MOVING)
-            found.tiles |= moves and Kind.LANE in kinds
+            found.tiles |= moves and AtomKind.LANE in kinds
             found.turns |= moves
     for access in flow.accesses:
         found.tiles |= _is_bound_of_block(access, parameter)
@@ -53,11 +53,11 @@ def _read(found: Work, atom: Atom, parameter: str) -> None:
     if atom.name == "Modulo" and len(atom.inner) == 2:
         by = atom.inner[1].atom
         found.round |= by is not None and _is_it(by, parameter) and _is_bound(atom.inner[0], parameter)
-    ends = [end for end in (atom.start, atom.stop) if end is not None] if atom.kind is Kind.LOOP else []
+    ends = [end for end in (atom.start, atom.stop) if end is not None] if atom.kind is AtomKind.LOOP else []
     if any(_is_bound(end, parameter) for end in ends):
         ways = [way for way in (atom.start, atom.step) if way is not None]
         found.rounds = True
-        found.turns |= any(one.kind is Kind.PID or _is_of_grid(one) for way in ways for one in way.atoms_inside())
+        found.turns |= any(one.kind is AtomKind.PID or _is_of_grid(one) for way in ways for one in way.atoms_inside())
 
 
 def _is_of_grid(atom: Atom) -> bool:
@@ -65,7 +65,7 @@ def _is_of_grid(atom: Atom) -> bool:
 
 
 def _is_it(atom: Atom, parameter: str) -> bool:
-    return atom.kind in (Kind.CONSTEXPR, Kind.PARAM) and atom.name == parameter
+    return atom.kind in (AtomKind.CONSTEXPR, AtomKind.PARAM) and atom.name == parameter
 
 
 def _is_bound(value: Affine, parameter: str) -> bool:
@@ -86,7 +86,7 @@ def _is_bound(value: Affine, parameter: str) -> bool:
 def _is_part(value: Affine, parameter: str) -> bool:
     """Whether a program begins at so many times its number."""
     products = (product for product in value.terms if any(_is_it(atom, parameter) for atom in product))
-    return any(len(product) == 2 and any(atom.kind is Kind.PID for atom in product) for product in products)
+    return any(len(product) == 2 and any(atom.kind is AtomKind.PID for atom in product) for product in products)
 
 
 def _is_bound_of_block(access: Access, parameter: str) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from tritonaudit.domains.affine import Kind
+from tritonaudit.domains.affine import AtomKind
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.host.arithmetic import QUOTIENT, ROUNDED_UP
 from tritonaudit.host.host import LaunchSite
@@ -69,6 +69,6 @@ def _of_programs(flow: KernelFlow) -> set[int]:
         number
         for product in flow.products
         for one, other in (product.operands, product.operands[::-1])
-        if one.affine is not None and one.affine.atom is not None and one.affine.atom.kind is Kind.PID
+        if one.affine is not None and one.affine.atom is not None and one.affine.atom.kind is AtomKind.PID
         if other.affine is not None and (number := other.affine.value) is not None
     }

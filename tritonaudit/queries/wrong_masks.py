@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, Kind, Product
+from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, AtomKind, Product
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Less
 from tritonaudit.finding import Confidence
@@ -30,7 +30,7 @@ from tritonaudit.queries.unbounded import (
 )
 from tritonaudit.source.outline import JitFunction
 
-_MOVING = (Kind.PID, Kind.LOOP)
+_MOVING = (AtomKind.PID, AtomKind.LOOP)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class _Lane:
 
 
 def wrong_mask(flow: KernelFlow, access: Access) -> BadMask | None:
-    """What is wrong with the mask of the access; None where it is right, is missing, or cannot be told."""
+    """What is wrong with the mask of the access; None where it is right, is missing, or is unknown."""
     if access.mask is None or not access.mask.mask or access.pointer.affine is None or not access.pointer.shape:
         return None
     lanes = list(_lanes(flow, access))
@@ -139,7 +139,7 @@ def _stale(lane: _Lane) -> BadMask | None:
             continue
         for tile in tiles:
             if _runs_over(lane, tile, condition):
-                what = "loop" if tile.kind is Kind.LOOP else "program"
+                what = "loop" if tile.kind is AtomKind.LOOP else "program"
                 compared = spelled(lane.flow, bounded_index(condition))
                 why = f"the mask compares `{compared}`, which does not move with the {what} as the address does"
                 remedy = f"compare what is accessed: `{lane.name} < {_bound(condition)}`"
@@ -150,9 +150,9 @@ def _stale(lane: _Lane) -> BadMask | None:
 def _runs_over(lane: _Lane, tile: Atom, condition: Less) -> bool:
     """Whether the tiles cover what the comparison takes for the end, so that the last one is cut off there."""
     names = {atom for atom in _bound(condition).atoms() if atom.kind in GIVEN}
-    if tile.kind is Kind.LOOP:
+    if tile.kind is AtomKind.LOOP:
         return tile.stop is not None and bool(names & tile.stop.atoms_inside())
-    return bool({atom.name for atom in names if atom.kind is Kind.PARAM} & _sizes_of_grid(lane, tile))
+    return bool({atom.name for atom in names if atom.kind is AtomKind.PARAM} & _sizes_of_grid(lane, tile))
 
 
 def _sizes_of_grid(lane: _Lane, pid: Atom) -> set[str]:
@@ -188,10 +188,10 @@ def _elsewhere(lane: _Lane) -> BadMask | None:
 def _may_bound(condition: Less, lane: Atom) -> bool:
     """Whether it bounds the axis from above, or by data, or counts the lane from somewhere below 0."""
     gap = condition.gap
-    if lane.axis in condition.bounds() or any(a.kind is Kind.OPAQUE and lane.axis in a.axes for a in gap.atoms()):
+    if lane.axis in condition.bounds() or any(a.kind is AtomKind.OPAQUE and lane.axis in a.axes for a in gap.atoms()):
         return True
     shifts = [product for product, factor in gap.terms.items() if factor < 0]
-    return lane in gap.lanes() and any(all(a.kind is Kind.CONSTEXPR for a in shift) for shift in shifts)
+    return lane in gap.lanes() and any(all(a.kind is AtomKind.CONSTEXPR for a in shift) for shift in shifts)
 
 
 # -- a mask that is off by one -------------------------------------------------------------------------------------
@@ -217,9 +217,9 @@ def _is_count(lane: _Lane, condition: Less, bound: Affine) -> str | None:
     if any(_divides(product, bound) for product in lane.address.terms if lane.atom not in product):
         return f"`{bound}` is the stride from one row to the next"
     for tile in (atom for product in lane.index.terms for atom in product if atom.kind in _MOVING):
-        if tile.kind is Kind.PID and _runs_over(lane, tile, condition):
+        if tile.kind is AtomKind.PID and _runs_over(lane, tile, condition):
             return f"the grid splits `{bound}` elements into blocks"
-        if tile.kind is Kind.LOOP and tile.stop == bound:
+        if tile.kind is AtomKind.LOOP and tile.stop == bound:
             return f"the loop ends before `{bound}`"
     return None
 
@@ -259,7 +259,7 @@ def _below(lane: _Lane) -> BadMask | None:
 def _is_outweighed(address: Affine, shift: Affine) -> bool:
     """Whether the address also adds a multiple of what it is shifted back by, in a loop by one more in each turn."""
     (shifted,) = shift.terms
-    step = [atom for atom in shifted if atom.kind is not Kind.LOOP]
+    step = [atom for atom in shifted if atom.kind is not AtomKind.LOOP]
     return bool(step) and any(
         factor > 0 and product != shifted and all(product.count(atom) >= step.count(atom) for atom in step)
         for product, factor in address.terms.items()
@@ -269,17 +269,17 @@ def _is_outweighed(address: Affine, shift: Affine) -> bool:
 def _from_zero(term: tuple[Product, int]) -> bool:
     """Whether the term can be 0: a lane, or tiles counted from 0."""
     product, factor = term
-    moving = [atom for atom in product if atom.kind is not Kind.CONSTEXPR]
+    moving = [atom for atom in product if atom.kind is not AtomKind.CONSTEXPR]
     if factor < 0 or len(moving) != 1:
         return False
     (atom,) = moving
-    return atom.kind in (Kind.LANE, Kind.PID) or (
-        atom.kind is Kind.LOOP and atom.start is not None and atom.start == ZERO
+    return atom.kind in (AtomKind.LANE, AtomKind.PID) or (
+        atom.kind is AtomKind.LOOP and atom.start is not None and atom.start == ZERO
     )
 
 
 def _is_shift(product: Product) -> bool:
-    return all(atom.kind in GIVEN or (atom.kind is Kind.LOOP and atom.start == ZERO) for atom in product)
+    return all(atom.kind in GIVEN or (atom.kind is AtomKind.LOOP and atom.start == ZERO) for atom in product)
 
 
 # -- a mask that leaves out the remainder ---------------------------------------------------------------------------
@@ -385,7 +385,7 @@ def _promise(site: LaunchSite, flag: str) -> _Promise | None:
 
 def _is_read(atom: Atom) -> bool:
     """Whether it is what callers give, or computed from it."""
-    return atom.kind is Kind.PARAM or bool(atom.inner)
+    return atom.kind is AtomKind.PARAM or bool(atom.inner)
 
 
 def _test_of(site: LaunchSite, flag: str) -> ast.expr | None:
@@ -422,7 +422,7 @@ def _is_too_little(flow: KernelFlow, access: Access, promise: _Promise, lane: At
 
 
 def _is_whole(promise: _Promise, size: Affine) -> bool:
-    """Whether what is promised is made of whole tiles, whichever config is taken, or that cannot be told."""
+    """Whether what is promised is made of whole tiles, whichever config is taken, or that is unknown."""
     site = promise.site
     if site is None:
         is_named = any(atom.name == promise.written for atom in size.atoms())

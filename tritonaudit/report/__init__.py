@@ -7,7 +7,7 @@ from importlib import import_module
 
 from tritonaudit.finding import Audit
 from tritonaudit.report.about import About
-from tritonaudit.report.causes import told_once
+from tritonaudit.report.causes import reported_once
 from tritonaudit.report.section import Section
 
 FORMATS = ("full", "concise", "json", "github", "gitlab", "rdjson", "junit", "sarif", "markdown", "html")
@@ -26,4 +26,4 @@ def render(
         raise ValueError(f"{format!r} is not a format: choose from {', '.join(FORMATS)}")
     # Each format is the module of its name, imported only when asked for: rich and sarif_om are slow to import.
     renderer: Callable[..., str] = import_module(f"{__name__}.{format}").render
-    return renderer(told_once(audit), color=color, sections=sections, about=about or About())
+    return renderer(reported_once(audit), color=color, sections=sections, about=about or About())

@@ -1,4 +1,4 @@
-"""What to do, in the order of what it brings: mend what was found, then have checked what was not."""
+"""What to do, in the order of what it brings: fix what was found, then have the rest checked."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tritonaudit.report.words import Code, Words, among, words
 
 @dataclass(frozen=True)
 class Step:
-    """Something to do. `level` is that of the worst finding it mends; empty where it mends none."""
+    """Something to do. `level` is that of the worst finding it fixes; empty where it fixes none."""
 
     text: Words
     level: str = ""
@@ -20,10 +20,10 @@ class Step:
 
 def advice(evidence: Evidence) -> list[Step]:
     """The steps, the most worthwhile first."""
-    return [*_mend(evidence), *map(Step, _check(evidence))]
+    return [*_fix(evidence), *map(Step, _check(evidence))]
 
 
-def _mend(evidence: Evidence) -> Iterator[Step]:
+def _fix(evidence: Evidence) -> Iterator[Step]:
     """One step for each remedy, whether one finding asks for it or several."""
     by_remedy: dict[tuple[str, str], list[Finding]] = {}
     for finding in by_impact(evidence.audit.findings):

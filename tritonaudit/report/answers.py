@@ -100,9 +100,9 @@ def _seen(item: Item, evidence: Evidence) -> Iterator[Words]:
     reported = {code for check in item.checks for code in codes_of(check)}
     findings = evidence.findings({*item.rules, *reported})
     yield from (words(f"{finding.code} at ", Code(place(finding))) for finding in findings)
-    told = {check for check in item.checks if evidence.findings(codes_of(check))}
+    found = {check for check in item.checks if evidence.findings(codes_of(check))}
     for check in item.checks:
-        for run in evidence.runs if check not in told else ():
+        for run in evidence.runs if check not in found else ():
             outcome = outcome_of(run, check)
             if outcome is not None and outcome.status in _SEEN:
                 yield words(f"{shown_check(check)} in ", Code(evidence.label(run)), ": ", outcome.reason)
@@ -116,7 +116,7 @@ def _missing(item: Item, evidence: Evidence) -> Iterator[Words]:
     if evidence.why_nothing_ran:
         yield words(evidence.why_nothing_ran)
         return
-    yield from _told(evidence, lambda run: _why_not_done(run, item.checks))
+    yield from _by_subject(evidence, lambda run: _why_not_done(run, item.checks))
     if evidence.never_launched:
         yield _unlaunched(evidence)
 
@@ -137,7 +137,7 @@ def _why_not_done(run: SubjectRun, checks: Sequence[str]) -> Words:
 
 
 def _named(checks: Sequence[str], of: Sequence[str]) -> str:
-    """The checks that something is told of; empty where it is told of all."""
+    """The checks that something is said of; empty where it is said of all."""
     return "" if len(checks) == len(of) else f"{listed(map(shown_check, checks))}: "
 
 
@@ -164,8 +164,8 @@ def _shares(check: str, evidence: Evidence) -> Iterator[Words]:
     yield from (words(f"{share} of ", among(names)) for share, names in by_share.items())
 
 
-def _told(evidence: Evidence, tell: Callable[[SubjectRun], Words]) -> Iterator[Words]:
-    """What is told of each subject, once where it is the same of several; their names, unless it is told of all."""
+def _by_subject(evidence: Evidence, tell: Callable[[SubjectRun], Words]) -> Iterator[Words]:
+    """What is said of each subject, once where several have the same; their names, unless it is said of all."""
     by_text: dict[Words, list[Code]] = {}
     for run in evidence.runs:
         by_text.setdefault(tell(run), []).append(Code(evidence.label(run)))
@@ -178,12 +178,12 @@ def _of_done(done: Done, evidence: Evidence) -> Answer:
     """Whether a check was done in each subject, whatever it came to."""
     if evidence.why_nothing_ran:
         return Answer(NOT_CHECKED, None, words(evidence.why_nothing_ran))
-    missing = list(_told(evidence, lambda run: _why_not_done(run, (done.check,))))
+    missing = list(_by_subject(evidence, lambda run: _why_not_done(run, (done.check,))))
     if missing:
         return Answer(NO, False, joined(missing))
     if evidence.never_launched:
         return Answer(NOT_CHECKED, None, _unlaunched(evidence))
-    return Answer(YES, True, joined(_told(evidence, lambda run: _cases_of(run, done.check))))
+    return Answer(YES, True, joined(_by_subject(evidence, lambda run: _cases_of(run, done.check))))
 
 
 def _cases_of(run: SubjectRun, check: str) -> Words:
@@ -197,7 +197,7 @@ def _of_convention(convention: Convention, evidence: Evidence) -> Answer:
     verdicts = [verdict for run in evidence.runs for verdict in _verdicts(convention, run)]
     if not verdicts:
         return Answer(NOT_CHECKED, None, words("no result was compared with a reference's"))
-    shares = _told(evidence, lambda run: _share(_verdicts(convention, run)))
+    shares = _by_subject(evidence, lambda run: _share(_verdicts(convention, run)))
     return Answer(YES if all(verdicts) else NO, None, joined(shares))
 
 
@@ -215,11 +215,11 @@ def _of_value(value: Value, evidence: Evidence) -> Answer:
     coverage = [covered(value, run) for run in evidence.runs]
     is_covered = [one.is_covered for one in coverage]
     differs = any(is_covered) and not all(is_covered)
-    because = joined(_told(evidence, lambda run: _told_of(covered(value, run), differs)))
+    because = joined(_by_subject(evidence, lambda run: _coverage_of(covered(value, run), differs)))
     return Answer("covered", True, because) if all(is_covered) else Answer("not covered", None, because)
 
 
-def _told_of(coverage: Coverage, differs: bool) -> Words:
+def _coverage_of(coverage: Coverage, differs: bool) -> Words:
     return words("not covered, " if differs and not coverage.is_covered else "", coverage.because)
 
 
@@ -231,16 +231,16 @@ def _of_measured(asked: Measured, evidence: Evidence) -> Answer:
         return Answer(NOT_CHECKED, None, words(evidence.why_nothing_measured))
     if off := [reason for reason in map(evidence.why_rule_did_not_run, asked.rules) if reason]:
         return Answer(NOT_CHECKED, None, joined(off))
-    by_told: dict[tuple[Status, str], list[Code]] = {}
+    by_reason: dict[tuple[Status, str], list[Code]] = {}
     for subject in evidence.timed:
         for outcome in subject.outcomes:
             if outcome.check == asked.check:
-                told = ", ".join(filter(None, (outcome.case, outcome.reason)))
-                by_told.setdefault((outcome.status, told), []).append(Code(subject.name))
-    if not by_told:
+                reason = ", ".join(filter(None, (outcome.case, outcome.reason)))
+                by_reason.setdefault((outcome.status, reason), []).append(Code(subject.name))
+    if not by_reason:
         return Answer(NOT_CHECKED, None, words("no subject asks for it"))
-    because = joined(words(among(names), f": {told}") for (_, told), names in by_told.items())
-    if all(status is Status.PASS for status, _ in by_told):
+    because = joined(words(among(names), f": {reason}") for (_, reason), names in by_reason.items())
+    if all(status is Status.PASS for status, _ in by_reason):
         return Answer(NO if asked.flag else YES, True, because)
-    failed = any(status is Status.FAIL for status, _ in by_told) and not asked.flag
+    failed = any(status is Status.FAIL for status, _ in by_reason) and not asked.flag
     return Answer(NO, False, because) if failed else Answer(NOT_CHECKED, None, because)

@@ -7,19 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tritonaudit.finding import Audit, Extent, Finding, Fix, Related
-from tritonaudit.fixes import united
+from tritonaudit.fixes.applying import united
 
 _MOST_PLACES = 8  # of the same kernel; of another kernel the first stands for all
 
 
-def told_once(audit: Audit) -> Audit:
+def reported_once(audit: Audit) -> Audit:
     """The audit with one finding for each cause: at its first place, or the surest, with the others beside it."""
     causes: dict[object, list[Finding]] = {}
     for finding in audit.findings:
         causes.setdefault(_cause(finding), []).append(finding)
     if len(causes) == len(audit.findings):
         return audit
-    return replace(audit, findings=tuple(sorted(map(_told, causes.values()), key=lambda finding: finding.sort_key)))
+    return replace(audit, findings=tuple(sorted(map(_reported, causes.values()), key=lambda finding: finding.sort_key)))
 
 
 def _cause(finding: Finding) -> object:
@@ -31,7 +31,7 @@ def _cause(finding: Finding) -> object:
     return finding.path, finding.code, finding.severity, finding.message, finding.in_baseline, kernel
 
 
-def _told(same: list[Finding]) -> Finding:
+def _reported(same: list[Finding]) -> Finding:
     if len(same) == 1:
         return same[0]
     first = min(same, key=lambda finding: finding.confidence.rank)

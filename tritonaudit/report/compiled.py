@@ -42,7 +42,7 @@ class CompiledSection:
 
     def notes(self) -> Iterator[Note]:
         for difference in self.comparison.differences if self.comparison is not None else ():
-            yield Note(difference.path, difference.line, f"changed since {self.against}", _told(difference))
+            yield Note(difference.path, difference.line, f"changed since {self.against}", _reported(difference))
 
     def data(self) -> dict[str, Any]:
         comparison = None if self.comparison is None else _data(self.against, self.comparison)
@@ -71,7 +71,7 @@ def _difference(difference: Difference) -> Line:
     )
 
 
-def _told(difference: Difference) -> str:
+def _reported(difference: Difference) -> str:
     return f"{_what(difference)}: {_changes(difference)}{_cases(difference)}"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tritonaudit.finding import Edit, Span
-from tritonaudit.fixes import edited
+from tritonaudit.fixes.applying import edited
 
 
 @dataclass(frozen=True)

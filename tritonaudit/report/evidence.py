@@ -27,6 +27,7 @@ from tritonaudit.rules import all_rules
 from tritonaudit.shown import shown_path
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.gather import SubjectRun
+from tritonaudit.suites.hollow import FAR, LARGE
 from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold
 from tritonaudit.suites.stage import RunAudit
 from tritonaudit.suites.suite import Suite
@@ -196,25 +197,19 @@ def launched_by(run: SubjectRun) -> list[KernelName]:
     return [KernelName(shown_path(Path(kernel.path)), kernel.name) for kernel in run.launched]
 
 
-_CASES = re.compile(r"^(\d+) of \d+ cases\b")
+_CASES = re.compile(r"^(\d+)( of \d+)? cases?\b")
 
 
 def cases_left_out(run: SubjectRun) -> str:
-    """`73 of 104 cases`, as the audit of the subject says of what it left out; empty where it tried all."""
+    """`73 cases`, as the audit of the subject says of what it left out; empty where it tried all."""
     found = (_CASES.match(what) for what, _ in run.left_out)
     return next((cases[0] for cases in found if cases), "")
 
 
 def cases_tried(run: SubjectRun) -> str:
-    """`30 cases tried, 129 left out`: those of its plan that were not called."""
-    left = run.coverage.planned - run.coverage.called
+    """`30 cases tried, 129 left out`."""
+    left = run.coverage.cases - run.coverage.called
     return f"{counted(run.cases, 'case')} tried{f', {left} left out' if left else ''}"
-
-
-def shown_left_out(run: SubjectRun) -> Iterator[tuple[str, str]]:
-    """What was left out and why, with the cases by their number alone: how many were tried is said once."""
-    for what, why in run.left_out:
-        yield _CASES.sub(lambda cases: counted(int(cases[1]), "case"), what, count=1), why
 
 
 def outcome_of(run: SubjectRun, check: str) -> Outcome | None:
@@ -246,6 +241,35 @@ def category_of(check: str) -> Category:
     return next((Category(code[2]) for code in sorted(codes_of(check))), Category.CORRECTNESS)
 
 
+SUITE_OF_CATEGORY = {Category.STABILITY: Suite.STABILITY, Category.MEMORY: Suite.MEMORY}
+"""The suite whose checks are of a category, where that is one suite."""
+INTEGRITY = frozenset(
+    symptom.value
+    for symptom in (
+        Symptom.NO_KERNEL,
+        Symptom.TORCH_WORK,
+        Symptom.STALE,
+        Symptom.ALIASED,
+        Symptom.NO_TENSOR,
+        Symptom.THREAD,
+        Symptom.PATCHED,
+        Symptom.WEAK_REFERENCE,
+    )
+)
+"""The checks of integrity."""
+_ANY_HARDSHIP = "stability: "
+_OFFSETS = frozenset((Symptom.OVERFLOW.value, LARGE, FAR))
+
+
+def suite_of(check: str) -> Suite:
+    """The suite that a check of the run stage belongs to."""
+    if check in INTEGRITY:
+        return Suite.INTEGRITY
+    if check.startswith(_ANY_HARDSHIP):
+        return Suite.STABILITY
+    return Suite.MEMORY if check in _OFFSETS else SUITE_OF_CATEGORY.get(category_of(check), Suite.CORRECTNESS)
+
+
 def applies(check: str, run: SubjectRun) -> bool:
     """Whether a check can be made of a subject: it may hold no such numbers as those of a hardship."""
     if category_of(check) is Category.STABILITY and Suite.STABILITY.value in dict(run.coverage.inapplicable):
@@ -259,6 +283,8 @@ _HARDSHIPS = {stability(hardship.name): hardship for hardship in HARDSHIPS}
 
 def why_unknown(check: str, run: SubjectRun) -> str:
     """Why a check that applies to a subject came to no verdict; empty where it did."""
+    if suite_of(check) not in run.asked:
+        return "not asked for"
     outcome = outcome_of(run, check)
     if outcome is None:
         failed = any(_fails(run, symptom.value) for symptom in NUMERIC)

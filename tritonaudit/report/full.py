@@ -11,7 +11,7 @@ from tritonaudit.report.escape import visible
 from tritonaudit.report.frame import Row, frame
 from tritonaudit.report.known import known_mark
 from tritonaudit.report.section import Line, Section
-from tritonaudit.report.shortfall import not_analysed_lines, shortfall_lines
+from tritonaudit.report.shortfall import incomplete, not_analysed_lines, shortfall_lines
 from tritonaudit.report.sources import Sources
 
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "bold yellow", Severity.INFO: "bold cyan"}
@@ -122,28 +122,30 @@ def summary(audit: Audit) -> str:
         )
     else:
         found = _nothing_found(audit)
-    done = (("Fixed", audit.fixed), ("Suppressed", audit.suppressed))
-    return (
-        "".join(f"{verb} {_count(count, 'finding')}. " for verb, count in done if count)
-        + found
-        + _in_baseline(audit)
-        + _fixable(audit)
-        + _missed(audit)
-    )
+    return " ".join([*done(audit), found]) + _in_baseline(audit) + _fixable(audit) + _missed(audit)
+
+
+def done(audit: Audit) -> list[str]:
+    """`Fixed 2 findings.`; nothing where no file was changed."""
+    counts = (("Fixed", audit.fixed), ("Suppressed", audit.suppressed))
+    return [f"{verb} {_count(count, 'finding')}." for verb, count in counts if count]
 
 
 def _checked(audit: Audit, unread: int = 0) -> str:
     return f"{_count(audit.files - unread, 'file')}, {_count(audit.kernels, 'kernel')}."
 
 
+_UNKNOWN = (Status.NOT_RUN, Status.INCOMPLETE)
+
+
 def _nothing_found(audit: Audit) -> str:
     """That there are no findings is said only of what was looked at."""
     read = audit.files - audit.unread
-    if audit.kernels or any(outcome.status is not Status.NOT_RUN for outcome in audit.outcomes):
+    if audit.kernels or any(outcome.status not in _UNKNOWN for outcome in audit.outcomes):
         return f"No findings in {_checked(audit, audit.unread)}"
     if not read:
         return "Nothing was checked."
-    analysed = "No kernel was analysed" if not_analysed_lines(audit) else "No kernels found"
+    analysed = "No kernel was analysed" if not_analysed_lines(audit) or incomplete(audit) else "No kernels found"
     return f"{analysed} in {_count(read, 'file')}."
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from tritonaudit.finding import Audit, Finding, Problem, Severity, Span
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
+from tritonaudit.report.from_root import from_root, rooted
 from tritonaudit.report.known import known_mark
 from tritonaudit.report.section import Note, Section
 from tritonaudit.report.sources import Sources, in_cell
@@ -16,7 +17,8 @@ _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """One command a line: findings, then problems, then what the sections note."""
-    notes = (_note(note) for section in sections for note in section.notes())
+    audit = from_root(audit, about.here)
+    notes = (_note(note, about.here) for section in sections for note in section.notes())
     sources = Sources(audit.texts)
     findings = (_finding(finding, sources) for finding in audit.findings)
     return "".join([*findings, *map(_problem, audit.problems), *notes])
@@ -42,12 +44,12 @@ def _lines(span: Span) -> dict[str, int]:
 
 def _problem(problem: Problem) -> str:
     line = {} if problem.line is None or problem.cell is not None else {"line": problem.line}
-    text = in_cell(problem.line, problem.cell) + visible(problem.told)
+    text = in_cell(problem.line, problem.cell) + visible(problem.full_message)
     return _command("error", problem.path if problem.in_file else None, line, "problem", text)
 
 
-def _note(note: Note) -> str:
-    return _command("notice", note.path, {"line": note.line}, note.title, visible(note.text))
+def _note(note: Note, here: str) -> str:
+    return _command("notice", rooted(note.path, here), {"line": note.line}, note.title, visible(note.text))
 
 
 def _command(name: str, path: str | None, lines: dict[str, int], title: str, text: str) -> str:

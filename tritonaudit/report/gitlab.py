@@ -13,6 +13,7 @@ from typing import Any
 from tritonaudit.finding import Audit, Finding, Outcome, Problem, Severity, Status
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
+from tritonaudit.report.from_root import from_root
 from tritonaudit.report.known import known_mark
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import missed
@@ -23,6 +24,7 @@ _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """A list with each finding, and with what could not be read or was not looked at."""
+    audit = from_root(audit, about.here)
     sources = Sources(audit.texts)
     entries = [
         *(_finding(finding, sources) for finding in audit.findings),
@@ -42,7 +44,7 @@ def _finding(finding: Finding, sources: Sources) -> dict[str, Any]:
 
 def _problem(problem: Problem) -> dict[str, Any]:
     line = 1 if problem.line is None or problem.cell is not None else problem.line
-    text = in_cell(problem.line, problem.cell) + visible(problem.told)
+    text = in_cell(problem.line, problem.cell) + visible(problem.full_message)
     return _entry("problem", text, "critical", problem.path if problem.in_file else ".", line, problem.message)
 
 

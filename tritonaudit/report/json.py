@@ -71,7 +71,7 @@ def _place(span: Span) -> dict[str, int | None]:
 
 def _error(problem: Problem) -> dict[str, Any]:
     path = problem.path if problem.in_file else None
-    return {"path": path, "cell": problem.cell, "line": problem.line, "message": problem.told}
+    return {"path": path, "cell": problem.cell, "line": problem.line, "message": problem.full_message}
 
 
 def _not_analysed(outcome: Outcome) -> dict[str, str]:

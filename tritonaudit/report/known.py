@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tritonaudit.finding import Audit, Finding
-from tritonaudit.report.causes import told_once
+from tritonaudit.report.causes import reported_once
 
 
 def known_mark(finding: Finding) -> str:
@@ -17,4 +17,4 @@ def without_known(audit: Audit) -> Audit:
     """The audit with the findings that a baseline holds counted, as a report would, and no longer shown."""
     new = tuple(finding for finding in audit.findings if not finding.in_baseline)
     known = tuple(finding for finding in audit.findings if finding.in_baseline)
-    return replace(audit, findings=new, known=len(told_once(replace(audit, findings=known)).findings))
+    return replace(audit, findings=new, known=len(reported_once(replace(audit, findings=known)).findings))

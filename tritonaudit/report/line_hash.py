@@ -3,7 +3,7 @@
 The upload action computes it from the file where a log lacks it, the API does not; equal values keep alerts that
 arrive by either way the same. Its definition: of the text's UTF-16 code units, with line ends folded to `\\n`,
 spaces and tabs left out, an end mark and zeros appended, the 100 units from the start of the line are the digits of
-a number to the base 37, modulo 2**64. Equal hashes in a file are told apart by a count.
+a number to the base 37, modulo 2**64. Equal hashes in a file are distinguished by a count.
 """
 
 from __future__ import annotations

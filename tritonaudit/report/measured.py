@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tritonaudit.finding import Status
-from tritonaudit.hardware.telling import figure_data, roofline_data
+from tritonaudit.hardware.formatting import figure_data, roofline_data
 from tritonaudit.measure.facts import Profile, Ratio, Role, Row, Sample, Timed
 from tritonaudit.measure.gather import MeasuredSubject
 from tritonaudit.measure.stage import MeasureAudit
@@ -50,8 +50,8 @@ class MeasuredSection:
 
 
 def _subject(subject: MeasuredSubject, measured: MeasureAudit) -> Iterator[Line]:
-    on = f"on {measured.gpu.name}" if measured.gpu is not None else f"not run: {measured.reason}"
-    yield ((f"{visible(subject.name)}  {shown_path(subject.path)}  measured {on}", "bold"),)
+    on = f"measured on {measured.gpu.name}" if measured.gpu is not None else f"NOT RUN: {measured.reason}"
+    yield ((f"{visible(subject.name)}  {shown_path(subject.path)}  {on}", "bold"),)
     for row in subject.rows:
         yield ((f"{_INDENT}{row.status.value:<9}{size_of(row)}", _STYLES[row.status]), (_row(row), ""))
     if subject.reason and subject.reason != measured.reason:

@@ -61,6 +61,8 @@ def _subject(run: SubjectRun, device: str) -> Iterator[Line]:
     )
     for outcome in run.outcomes:
         yield _outcome(outcome)
+    if run.failed_unasked:
+        yield ((f"{_INDENT}fails beside what was asked for: {', '.join(run.failed_unasked)}", "bold red"),)
     if closeness := [trial.closeness for trial in run.trials if trial.closeness]:
         strict, loose = (sum(getattr(one, name) for one in closeness) for name in ("strict", "loose"))
         worst = max(one.ratio for one in closeness)
@@ -94,6 +96,8 @@ def _data(run: SubjectRun) -> dict[str, Any]:
             for one in run.outcomes
         ],
         "trials": [_trial(trial) for trial in run.trials],
+        "asked": [suite.value for suite in run.asked],
+        "failed_unasked": list(run.failed_unasked),
         "left_out": [{"what": what, "why": why} for what, why in run.left_out],
     }
 
@@ -103,7 +107,7 @@ def _coverage(coverage: Coverage) -> dict[str, Any]:
         "core": {"tried": coverage.tried, "of": coverage.core},
         "refused": coverage.refused,
         "inapplicable": [{"suite": suite, "why": why} for suite, why in coverage.inapplicable],
-        "cases": {"tried": coverage.called, "of": coverage.planned},
+        "cases": {"tried": coverage.called, "of": coverage.cases},
         "missing": [{"suite": one.suite, "what": one.what, "why": one.why} for one in coverage.missing],
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 from tritonaudit.finding import Audit, Finding, Outcome, Problem, Related, Severity, Span
 from tritonaudit.report.about import About
 from tritonaudit.report.escape import visible
+from tritonaudit.report.from_root import from_root
 from tritonaudit.report.known import known_mark
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import missed
@@ -19,6 +20,7 @@ _SEVERITIES = {Severity.ERROR: "ERROR", Severity.WARNING: "WARNING", Severity.IN
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """One result with a diagnostic for each finding, and for what could not be read or was not looked at."""
+    audit = from_root(audit, about.here)
     places = _Places(audit)
     diagnostics = [
         *(_finding(finding, places) for finding in audit.findings),
@@ -82,7 +84,7 @@ def _related(related: Related, places: _Places) -> dict[str, Any]:
 def _problem(problem: Problem) -> dict[str, Any]:
     line = {} if problem.line is None or problem.cell is not None else {"range": {"start": {"line": problem.line}}}
     return {
-        "message": in_cell(problem.line, problem.cell) + visible(problem.told),
+        "message": in_cell(problem.line, problem.cell) + visible(problem.full_message),
         "location": {"path": visible(problem.path) if problem.in_file else ".", **line},
         "severity": "ERROR",
         "code": {"value": "problem"},

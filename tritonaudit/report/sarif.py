@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import sarif_om as om
@@ -16,6 +14,7 @@ from tritonaudit.finding import Audit, Finding, Problem
 from tritonaudit.report.about import About
 from tritonaudit.report.address import repository
 from tritonaudit.report.escape import visible
+from tritonaudit.report.from_root import from_root
 from tritonaudit.report.sarif_results import MOST_RELATED, ROOT, Source, folder_location, physical_location, result
 from tritonaudit.report.sarif_rules import descriptor
 from tritonaudit.report.sarif_walk import plain
@@ -33,35 +32,14 @@ _MOST_BYTES = 10_000_000
 
 def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: About) -> str:
     """A log of one run. GitHub refuses logs beyond its limits whole, so the least severe findings go first."""
-    if about.here:
-        audit = _from_root(audit, about.here)
+    audit = from_root(audit, about.here)
     kept = _worst(audit.findings, _MOST_RESULTS)
-    told = _verdicts(sections)
-    text = _log(audit, kept, told, about)
+    reported = _verdicts(sections)
+    text = _log(audit, kept, reported, about)
     while kept and (size := _packed_size(text)) > _MOST_BYTES:
         kept = _worst(kept, int(len(kept) * 0.9 * _MOST_BYTES / size))
-        text = _log(audit, kept, told, about)
+        text = _log(audit, kept, reported, about)
     return text
-
-
-def _from_root(audit: Audit, here: str) -> Audit:
-    """The audit with its paths as they are from the root of the checkout, wherever in it the command ran."""
-
-    def moved(path: str) -> str:
-        return os.path.normpath(os.path.join(here, path))
-
-    findings = [
-        replace(
-            finding,
-            path=moved(finding.path),
-            related=tuple(replace(related, path=moved(related.path)) for related in finding.related),
-            way=tuple(replace(step, path=moved(step.path)) for step in finding.way),
-        )
-        for finding in audit.findings
-    ]
-    problems = [replace(one, path=moved(one.path)) if one.in_file else one for one in audit.problems]
-    texts = {moved(path): text for path, text in audit.texts.items()}
-    return replace(audit, findings=tuple(findings), problems=tuple(problems), texts=texts)
 
 
 def _verdicts(sections: Sequence[Section]) -> dict[str, Any] | None:
@@ -85,13 +63,14 @@ def _packed_size(text: str) -> int:
     return len(text) if len(text) <= _MOST_BYTES else len(gzip.compress(text.encode("ascii")))
 
 
-def _log(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None, about: About) -> str:
-    log = om.SarifLog(schema_uri=_SCHEMA, version="2.1.0", runs=[_run(audit, kept, told, about)])
+def _log(audit: Audit, kept: Sequence[Finding], reported: dict[str, Any] | None, about: About) -> str:
+    log = om.SarifLog(schema_uri=_SCHEMA, version="2.1.0", runs=[_run(audit, kept, reported, about)])
     return json.dumps(plain(log), indent=2, sort_keys=True, ensure_ascii=True) + "\n"
 
 
-def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None, about: About) -> om.Run:
-    rules = all_rules()
+def _run(audit: Audit, kept: Sequence[Finding], reported: dict[str, Any] | None, about: About) -> om.Run:
+    found = {finding.code for finding in kept}
+    rules = [rule for rule in all_rules() if rule.code in found]
     indices = {rule.code: index for index, rule in enumerate(rules)}
     sources = {path: Source(text) for path, text in audit.texts.items()}
     unread, places = Source(None), Sources(audit.texts)
@@ -102,7 +81,7 @@ def _run(audit: Audit, kept: Sequence[Finding], told: dict[str, Any] | None, abo
         original_uri_base_ids=None if about.checkout is None else {ROOT: folder_location(about.checkout)},
         invocations=[_invocation(audit, kept)],
         results=[result(finding, indices, sources.get(finding.path, unread), places) for finding in kept],
-        properties=told,
+        properties=reported,
     )
 
 
@@ -135,7 +114,7 @@ def _of_problem(problem: Problem) -> om.Notification:
     place = om.Location(physical_location=physical_location(problem.path, region))
     return om.Notification(
         level="error",
-        message=om.Message(text=in_cell(problem.line, problem.cell) + visible(problem.told)),
+        message=om.Message(text=in_cell(problem.line, problem.cell) + visible(problem.full_message)),
         locations=[place] if problem.in_file else None,
     )
 

@@ -34,7 +34,7 @@ def incomplete(audit: Audit) -> list[Outcome]:
 
 
 def incomplete_line(outcome: Outcome) -> str:
-    """`path: subject: INCOMPLETE, core 12 of 38, …: what is missing`."""
+    """`path: subject: INCOMPLETE, 12 of 38 core trials, …: what is missing`."""
     return f"{visible(outcome.subject)}: INCOMPLETE, {outcome.case}: {visible(outcome.reason)}"
 
 
@@ -57,6 +57,6 @@ def missed(audit: Audit) -> Iterator[tuple[Outcome, str]]:
 
 def shortfall_lines(audit: Audit) -> list[str]:
     """All of them, but for the problems that a finding of the tool's own already tells."""
-    told = {(finding.path, finding.span.cell) for finding in audit.findings if finding.code == UNPARSABLE}
-    problems = (problem for problem in audit.problems if (problem.path, problem.cell) not in told)
+    reported = {(finding.path, finding.span.cell) for finding in audit.findings if finding.code == UNPARSABLE}
+    problems = (problem for problem in audit.problems if (problem.path, problem.cell) not in reported)
     return [*map(problem_line, problems), *map(incomplete_line, incomplete(audit)), *not_analysed_lines(audit)]

@@ -118,10 +118,22 @@ def _is_tried(category: Category, runs: Sequence[SubjectRun], evidence: Evidence
     """Whether the stage that decides it ran for any of these, so that what is missing is missing of something."""
     match _DECISIVE[category]:
         case Stage.RUN:
-            return bool(runs)
+            return _is_asked(category, runs)
         case Stage.MEASURE:
             return not evidence.why_nothing_measured
     return False
+
+
+def _is_asked(category: Category, runs: Sequence[SubjectRun]) -> bool:
+    return any(suite in run.asked for run in runs for suite in _SUITES[category])
+
+
+def _unasked(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> Iterator[Words]:
+    """That nobody asked for the category, and what failed of it all the same."""
+    yield words("not asked for")
+    for run in runs:
+        if failed := [shown_check(check) for check in run.failed_unasked if category_of(check) is category]:
+            yield words(among(failed), " fails all the same in ", Code(evidence.label(run)))
 
 
 def _counts(findings: Sequence[Finding]) -> str:
@@ -138,12 +150,12 @@ def _outcomes(category: Category, run: SubjectRun) -> list[Outcome]:
 
 def _unreported(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> list[Words]:
     """Checks that failed where no finding says so: it may be suppressed, or its rule off."""
-    told = {finding.code for finding in evidence.audit.findings}
+    reported = {finding.code for finding in evidence.audit.findings}
     failed = [
         shown_check(outcome.check)
         for run in runs
         for outcome in _outcomes(category, run)
-        if outcome.status in _FAILED and not told & reported_by(outcome.check)
+        if outcome.status in _FAILED and not reported & reported_by(outcome.check)
     ]
     return [words("seen, with no finding of it: ", among(failed))] if failed else []
 
@@ -168,6 +180,8 @@ def _gaps(
         return list(_source_gaps(category, evidence))
     if evidence.why_nothing_ran:
         return [words(evidence.why_nothing_ran)]
+    if runs and not _is_asked(category, runs):
+        return list(_unasked(category, runs, evidence))
     gaps = list(_untried(category, runs, evidence)) or _missed(category, runs, evidence)[0]
     if unlaunched:
         gaps.append(words("no subject launches ", among(Code(kernel.name) for kernel in unlaunched)))
@@ -200,9 +214,9 @@ def _source_gaps(category: Category, evidence: Evidence) -> Iterator[Words]:
 
 def _scope(category: Category, evidence: Evidence) -> Iterator[Words]:
     """What a pass of the category does not speak of, and how far beyond the core it rests on."""
-    if category is Category.CORRECTNESS:
+    if category is Category.CORRECTNESS and _is_asked(category, evidence.runs):
         for run in evidence.runs:
-            if run.coverage.planned:
+            if run.coverage.cases:
                 yield words(Code(evidence.label(run)), f": {cases_tried(run)}")
     if category is Category.PRACTICE:
         unasked = sum(isinstance(entry, Item) and bool(entry.unanswered) for entry in PRACTICE.entries)
@@ -226,7 +240,7 @@ def _untried(category: Category, runs: Sequence[SubjectRun], evidence: Evidence)
 
 
 def _missed(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) -> tuple[list[Words], list[Words]]:
-    """What did not run of the checks that the category needs, and of others, told by the reasons."""
+    """What did not run of the checks that the category needs, and of others, by reason."""
     needed: dict[str, list[tuple[str, str]]] = {}
     others: dict[str, list[tuple[str, str]]] = {}
     for run in runs:
@@ -236,10 +250,10 @@ def _missed(category: Category, runs: Sequence[SubjectRun], evidence: Evidence) 
             if category_of(check) is category and applies(check, run) and not is_known:
                 missed = needed if check in ASKED else others
                 missed.setdefault(why_unknown(check, run), []).append((shown_check(check), evidence.label(run)))
-    return _told(needed), _told(others)
+    return _reported(needed), _reported(others)
 
 
-def _told(missed: Mapping[str, Sequence[tuple[str, str]]]) -> list[Words]:
+def _reported(missed: Mapping[str, Sequence[tuple[str, str]]]) -> list[Words]:
     """`wrong result and 4 others in `softmax`: not run: …`."""
     return [
         words(among((check for check, _ in alike), 2), " in ", among(Code(name) for _, name in alike), f": {why}")

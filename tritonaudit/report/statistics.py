@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.finding import Audit, Finding
-from tritonaudit.report.causes import told_once
+from tritonaudit.report.causes import reported_once
 from tritonaudit.report.full import summary
 from tritonaudit.report.shortfall import shortfall_lines
 
@@ -35,7 +35,7 @@ def counts(audit: Audit) -> list[Count]:
 
 def statistics(audit: Audit, output_format: str, *, is_brief: bool = False) -> str:
     """The counts as a table with what could not be analysed and, unless it is brief, the summary; or a list in JSON."""
-    audit = told_once(audit)
+    audit = reported_once(audit)
     if output_format == "json":
         return json.dumps([vars(count) for count in counts(audit)], indent=2) + "\n"
     rest = [*shortfall_lines(audit), *([] if is_brief else [summary(audit)])]

@@ -111,7 +111,7 @@ def counters_of(subject: MeasuredSubject) -> Table:
 
 
 def found_of_performance(evidence: Evidence) -> Words:
-    """Where the findings of performance are told, whichever stage they are of; empty where there are none."""
+    """Where the findings of performance are shown, whichever stage they are of; empty where there are none."""
     findings = [finding for finding in evidence.audit.findings if finding.category is Category.PERFORMANCE]
     named = among((words(f"{finding.code} at ", Code(place(finding))) for finding in findings), most=10)
     return words("Among the detailed findings are ", named, ".") if findings else ()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from lsprotocol import types as lsp
 
 from tritonaudit.finding import Edit, Finding, Fix
-from tritonaudit.fixes import edited
+from tritonaudit.fixes.applying import edited
 from tritonaudit.server.texts import Text
 from tritonaudit.source.ignoring import with_suppressions
 from tritonaudit.source.magics import parses
@@ -32,16 +32,16 @@ def actions(
         if (fix := finding.fix) is not None and parses(edited(text.source, fix.edits)):
             yield _action(uri, text, _titled(finding, fix), fix.edits, diagnostic, is_preferred=fix.safe)
     for finding, diagnostic in here:
-        (told,) = with_suppressions([finding], text.source, REASON)
-        if told.fix is not None:
+        (reported,) = with_suppressions([finding], text.source, REASON)
+        if reported.fix is not None:
             title = f"Suppress {finding.code} {finding.name} on this line, with a reason"
-            yield _action(uri, text, title, told.fix.edits, diagnostic)
+            yield _action(uri, text, title, reported.fix.edits, diagnostic)
 
 
-def fix_all(uri: str, text: Text, mended: str) -> lsp.CodeAction:
-    """All that safe fixes make of the text, which leaves it as `mended`."""
+def fix_all(uri: str, text: Text, fixed: str) -> lsp.CodeAction:
+    """All that safe fixes make of the text, which leaves it as `fixed`."""
     end = text.position(len(text.lines), len(text.lines[-1]) + 1)
-    whole = lsp.TextEdit(lsp.Range(lsp.Position(0, 0), end), mended)
+    whole = lsp.TextEdit(lsp.Range(lsp.Position(0, 0), end), fixed)
     edit = _edit(uri, text, [whole])
     return lsp.CodeAction("Apply all safe fixes of tritonaudit", FIX_ALL, edit=edit)
 

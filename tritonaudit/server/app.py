@@ -109,9 +109,9 @@ def _answer(server: LanguageServer, session: Session) -> None:
         only, text = params.context.only, one.text
         if not actions.asks_for_all(only):
             return list(actions.actions(one.uri, text, session.shown(one), params.range, only))
-        mended = await session.ask(lambda: session.mended(one.path, text))
+        fixed = await session.ask(lambda: session.fixed(one.path, text))
         is_old = one.text is not text
-        return [] if is_old or mended == text.source else [actions.fix_all(one.uri, text, mended)]
+        return [] if is_old or fixed == text.source else [actions.fix_all(one.uri, text, fixed)]
 
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     async def hover(params: lsp.HoverParams) -> lsp.Hover | None:

@@ -22,19 +22,11 @@ class Superseded(BaseException):
 
 
 @dataclass(frozen=True)
-class Met:
-    """The facts of a kernel, whose lines are `by` so many less than in the text."""
-
-    facts: KernelFlow
-    by: int = 0
-
-
-@dataclass(frozen=True)
 class Audited:
-    """What one text came to, and the facts of its kernels."""
+    """What one text came to, and the facts of its kernels, whose places hold until another text is audited."""
 
     audit: Audit
-    kernels: tuple[Met, ...] = ()
+    kernels: tuple[KernelFlow, ...] = ()
 
     @property
     def is_read(self) -> bool:
@@ -47,14 +39,14 @@ class _Run:
     """Follows one audit: it ends when `is_stale` says so."""
 
     is_stale: Callable[[], bool] = bool
-    kernels: list[Met] = field(default_factory=list)
+    kernels: list[KernelFlow] = field(default_factory=list)
 
     def step(self) -> None:
         if self.is_stale():
             raise Superseded
 
-    def met(self, kernel: KernelFlow, by: int) -> None:
-        self.kernels.append(Met(kernel, by))
+    def met(self, kernel: KernelFlow) -> None:
+        self.kernels.append(kernel)
 
 
 class _Project:
@@ -72,8 +64,8 @@ class _Project:
     def step(self) -> None:
         self._run.step()
 
-    def met(self, kernel: KernelFlow, by: int) -> None:
-        self._run.met(kernel, by)
+    def met(self, kernel: KernelFlow) -> None:
+        self._run.met(kernel)
 
     def audit(self, path: Path, source: str, is_stale: Callable[[], bool]) -> Audited:
         if self._excludes(path):

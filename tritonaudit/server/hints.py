@@ -10,17 +10,16 @@ from lsprotocol import types as lsp
 from tritonaudit.domains.facts import Assigned, KernelFlow
 from tritonaudit.domains.value import as_dtype
 from tritonaudit.ir.values import POINTER, Tensor
-from tritonaudit.server.auditing import Met
 from tritonaudit.server.texts import Text
 from tritonaudit.source.outline import span_of
 
 
-def hints(kernels: Sequence[Met], text: Text, wanted: lsp.Range) -> list[lsp.InlayHint]:
+def hints(kernels: Sequence[KernelFlow], text: Text, wanted: lsp.Range) -> list[lsp.InlayHint]:
     """Those in a part of the text, for which the kernels are known."""
     found: dict[tuple[int, int], set[str]] = {}
     for kernel in kernels:
-        for (line, column), label in _labels(kernel.facts):
-            found.setdefault((line + kernel.by, column), set()).add(label)
+        for place, label in _labels(kernel):
+            found.setdefault(place, set()).add(label)
     return [
         lsp.InlayHint(text.position(line, column), f": {label}", lsp.InlayHintKind.Type)
         for (line, column), (label, *others) in sorted((place, sorted(labels)) for place, labels in found.items())

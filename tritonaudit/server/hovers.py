@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from tritonaudit.api.listing import lines_of
 from tritonaudit.api.lookup import find
 from tritonaudit.api.table import table
-from tritonaudit.api.telling import lines_of
 from tritonaudit.domains.affine import Affine
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
@@ -16,7 +16,6 @@ from tritonaudit.queries.answer import Proven, Refuted, Unknown
 from tritonaudit.queries.bounds import bounds
 from tritonaudit.queries.unbounded import unbounded_lane
 from tritonaudit.rules import find_rule
-from tritonaudit.server.auditing import Met
 from tritonaudit.source.outline import Module, dotted_name, span_of
 
 
@@ -41,13 +40,13 @@ def triton_name(module: Module, line: int, column: int) -> Iterator[str]:
             yield f"```text\n{''.join(lines_of(known, found, known.releases))}```"
 
 
-def addresses(kernels: Sequence[Met], line: int, column: int) -> Iterator[str]:
+def addresses(kernels: Sequence[KernelFlow], line: int, column: int) -> Iterator[str]:
     """What is known of the access at a place, whose pointer, mask or call stands there; the innermost one."""
     found = [
-        (kernel.facts.tree.span(access.node), kernel, access)
+        (kernel.tree.span(access.node), kernel, access)
         for kernel in kernels
-        for access in kernel.facts.accesses
-        if _holds(kernel.facts.tree.span(access.node), line - kernel.by, column)
+        for access in kernel.accesses
+        if _holds(kernel.tree.span(access.node), line, column)
     ]
     if found:
         _, kernel, access = max(found, key=lambda one: one[0])
@@ -56,7 +55,7 @@ def addresses(kernels: Sequence[Met], line: int, column: int) -> Iterator[str]:
             yield "\n".join(lines)
 
 
-def _address(kernel: Met, access: Access) -> Iterator[str]:
+def _address(kernel: KernelFlow, access: Access) -> Iterator[str]:
     pointer, block = access.pointer, access.pointer.block
     if block is not None:
         tiles = zip(block.shape, block.offsets, block.block, strict=False)
@@ -73,10 +72,10 @@ def _address(kernel: Met, access: Access) -> Iterator[str]:
         known = sorted(_spelled(one) for one in access.mask.mask if isinstance(one, Less))
         others = ["a condition that is not understood"] if len(known) < len(access.mask.mask) else []
         yield f"- mask: {' and '.join([*map(_code, known), *others]) or 'always true'}"
-    yield from _bound(kernel.facts, access, by=kernel.by)
+    yield from _bound(kernel, access)
 
 
-def _bound(kernel: KernelFlow, access: Access, by: int) -> Iterator[str]:
+def _bound(kernel: KernelFlow, access: Access) -> Iterator[str]:
     """Whether it stays inside its tensor, launch by launch, where that is known."""
     lane = unbounded_lane(kernel, access)
     if lane is not None:
@@ -84,7 +83,7 @@ def _bound(kernel: KernelFlow, access: Access, by: int) -> Iterator[str]:
     sites = kernel.launches.sites
     for site in sites:
         answer = bounds(kernel.launches.host, site, kernel, access)
-        is_here = site.module.path == kernel.module.path and not by  # else its line may be another by now
+        is_here = site.module.path == kernel.module.path
         where = f"in the launch in line {site.call.lineno}" if is_here else "in a launch"
         if isinstance(answer, Proven):
             yield f"- {where} it stays inside the tensor"

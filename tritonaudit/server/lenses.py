@@ -58,10 +58,10 @@ def _needs(variants: Sequence[Variant]) -> str:
     registers = sorted({one.registers for one in needed if one.registers is not None})
     spilled = max((one.spilled for one in needed if one.spilled is not None), default=None)
     most = " to ".join(map(str, dict.fromkeys((*registers[:1], *registers[-1:]))))
-    told = [f"{most} registers"] if most else []
+    reported = [f"{most} registers"] if most else []
     if spilled is not None:
-        told.append(f"{spilled} bytes spilled" if spilled else "no spills")
-    return ", ".join(told) or "compiles"
+        reported.append(f"{spilled} bytes spilled" if spilled else "no spills")
+    return ", ".join(reported) or "compiles"
 
 
 def widths(module: Module, known: Sequence[LastCompiled], line: int) -> Iterator[str]:
@@ -76,6 +76,6 @@ def widths(module: Module, known: Sequence[LastCompiled], line: int) -> Iterator
         for access in variant.accesses:
             if access.path == last.kernel.path and access.span.line <= then <= access.span.end_line:
                 found.setdefault(variant.target, set()).update(width for width, _ in access.widths if width)
-    told = [f"{target} {', '.join(map(str, sorted(bytes)))}" for target, bytes in sorted(found.items()) if bytes]
-    if told:
-        yield f"- bytes that a lane moves at once, as last compiled: {'; '.join(told)}"
+    reported = [f"{target} {', '.join(map(str, sorted(bytes)))}" for target, bytes in sorted(found.items()) if bytes]
+    if reported:
+        yield f"- bytes that a lane moves at once, as last compiled: {'; '.join(reported)}"

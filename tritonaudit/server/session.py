@@ -18,7 +18,7 @@ from lsprotocol import types as lsp
 from tritonaudit.compile.last import last_compiled
 from tritonaudit.config import ConfigError
 from tritonaudit.finding import Finding, Problem, sentence_of
-from tritonaudit.fixes import mend
+from tritonaudit.fixes.applying import apply_fixes
 from tritonaudit.server.auditing import Audited, Auditor, Superseded
 from tritonaudit.server.diagnostics import diagnostic, moved
 from tritonaudit.server.hovers import addresses, pages, triton_name
@@ -75,7 +75,7 @@ class Session:
 
     def __post_init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "audit")
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
         self._idle: asyncio.TimerHandle | None = None
         self._audits = 0
 
@@ -101,7 +101,7 @@ class Session:
     def refresh(self) -> None:
         """Files on the disk have changed, on which any open one may rest."""
         self._thread.submit(self.auditor.refresh)
-        self._told.clear()
+        self._reported.clear()
         for one in self.opened.values():
             one.known_text = None
             self._start(one, PAUSE)
@@ -118,13 +118,15 @@ class Session:
         findings = one.known.audit.findings if one.known is not None else ()
         return [(finding, diagnostic(finding, one.path, one.text)) for finding in findings]
 
-    def mended(self, path: Path, text: Text) -> str:
+    def fixed(self, path: Path, text: Text) -> str:
         """The text of a file with all safe fixes applied; in the thread of the audits."""
 
         def look(source: str) -> Sequence[Finding]:
             return self.auditor.audit(path, source).audit.findings
 
-        return mend(text.source, look).text
+        found = apply_fixes(text.source, look).text
+        look(text.source)  # what is known of the text has its places in it again
+        return found
 
     async def hover(self, one: Opened, position: lsp.Position) -> str:
         """What is known of a place of its newest text, once that is audited, as Markdown."""
@@ -204,8 +206,8 @@ class Session:
     def _tell(self, problems: Sequence[Problem]) -> None:
         """Show what is wrong with a configuration, once."""
         said = "\n".join(map(sentence_of, problems))
-        if said not in self._told:
-            self._told.add(said)
+        if said not in self._reported:
+            self._reported.add(said)
             self.editor.show(f"tritonaudit: {said}")
 
 

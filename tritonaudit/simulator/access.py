@@ -12,7 +12,7 @@ import torch
 from tritonaudit.simulator.addressing import Addressing, Gathered, Lanes, Part, View
 from tritonaudit.simulator.affine import Affine, Places
 from tritonaudit.simulator.boxes import Box
-from tritonaudit.simulator.faults import Fault, Kind, Site
+from tritonaudit.simulator.faults import Fault, FaultKind, Site
 from tritonaudit.simulator.ir import Type
 from tritonaudit.simulator.notes import Notes
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
@@ -123,7 +123,7 @@ class Accesses:
             if view is None and _goes_alone(pointer, where, type, site):
                 return _apart(self._way_of_load, _each(where, len(site.programs)), pointer, where, type, site)
         if view is None:
-            return Way(where, self.addressing.lanes(pointer, where, type, site, Kind.OUT_OF_BOUNDS_LOAD))
+            return Way(where, self.addressing.lanes(pointer, where, type, site, FaultKind.OUT_OF_BOUNDS_LOAD))
         return Way(where, view)
 
     def _loaded(self, way: Way, other: Value | None, type: Type, site: Site) -> Value:
@@ -222,7 +222,7 @@ class Accesses:
             return Way(where, view)
         if view is None and _goes_alone(pointer, where, type, site):
             return _apart(self._way_of_store, _each(where, len(site.programs)), pointer, where, type, site)
-        return Way(where, self.addressing.lanes(pointer, where, type, site, Kind.OUT_OF_BOUNDS_STORE))
+        return Way(where, self.addressing.lanes(pointer, where, type, site, FaultKind.OUT_OF_BOUNDS_STORE))
 
     def _stored(self, way: Way, value: torch.Tensor, type: Type, site: Site) -> None:
         for places, inner in way.groups:
@@ -252,7 +252,7 @@ class Accesses:
     ) -> tuple[Sequence[Part], tuple[int, ...], Doubt | None]:
         """The elements of an atomic, the shape of all its lanes, and what nobody has written; it is noted as one."""
         self._check_mask(mask, pointer, site)
-        lanes = self.addressing.lanes(pointer, _mask(mask), type, site, Kind.OUT_OF_BOUNDS_ATOMIC)
+        lanes = self.addressing.lanes(pointer, _mask(mask), type, site, FaultKind.OUT_OF_BOUNDS_ATOMIC)
         shape = (len(site.programs), *lanes.shape[1:])
         parts = [Part(part.buffer, part.selection.expand(shape)) for part in lanes.parts]
         doubts: list[Doubt | None] = []
@@ -268,7 +268,7 @@ class Accesses:
         if mask is None or mask.undefined is None or self.notes is None:
             return
         doubt = mask.undefined
-        kind = Kind.MASKED_MASK if doubt.is_masked else Kind.UNDEFINED_MASK
+        kind = FaultKind.MASKED_MASK if doubt.is_masked else FaultKind.UNDEFINED_MASK
         fault = Fault(kind, site.location, origin=doubt.origin)
         self.addressing.report_lanes(fault, ~mask_tensor(doubt.sound), pointer, site)
 
@@ -283,7 +283,7 @@ class Accesses:
         bad = ~mask_tensor(doubt.sound)
         if where is not None:
             bad = bad & mask_tensor(where)
-        kind = Kind.MASKED_STORED if doubt.is_masked else Kind.UNDEFINED_STORED
+        kind = FaultKind.MASKED_STORED if doubt.is_masked else FaultKind.UNDEFINED_STORED
         self.addressing.report_lanes(Fault(kind, site.location, origin=doubt.origin), bad, pointer, site)
 
 

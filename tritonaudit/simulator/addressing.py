@@ -10,7 +10,7 @@ import torch
 
 from tritonaudit.simulator.affine import Affine, Progression
 from tritonaudit.simulator.boxes import Box
-from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
+from tritonaudit.simulator.faults import Fault, FaultKind, Faults, Site
 from tritonaudit.simulator.ir import Type
 from tritonaudit.simulator.memory import (
     AddressSpace,
@@ -175,7 +175,7 @@ class Addressing:
 
     # -- lanes -----------------------------------------------------------------------------------------------------
 
-    def lanes(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: Kind) -> Lanes:
+    def lanes(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: FaultKind) -> Lanes:
         """The access lane by lane; `kind` is the fault of a lane that is out of bounds."""
         found = self._inside(pointer, where, type) or self._inside_by_lanes(pointer, where, type)
         return found or self._anywhere(pointer, where, type, site, kind)
@@ -224,7 +224,7 @@ class Addressing:
         index = torch.div(positions, size, rounding_mode="floor").expand(shape)
         return Lanes((Part(buffer.number, Indexed(index, mask)),), mask, shape)
 
-    def _anywhere(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: Kind) -> Lanes:
+    def _anywhere(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: FaultKind) -> Lanes:
         addresses = pointer.tensor(Type("ptr"))
         mask = None if where is None else mask_tensor(where)
         shape = _shape(addresses, mask, type)
@@ -237,7 +237,7 @@ class Addressing:
             lanes = mask & (buffer_of(addresses) == number)
             buffer = self.space[number]
             if buffer is None:
-                self.faults.add_lanes(Fault(Kind.NO_TENSOR, site.location), lanes, site)
+                self.faults.add_lanes(Fault(FaultKind.NO_TENSOR, site.location), lanes, site)
                 good = good & ~lanes
                 continue
             positions = position_of(addresses)
@@ -248,20 +248,20 @@ class Addressing:
         return Lanes(tuple(parts), None if bool(good.all()) else good, shape, torch.equal(good, mask))
 
     def _rejected(
-        self, buffer: Buffer, positions: torch.Tensor, lanes: torch.Tensor, size: int, site: Site, kind: Kind
+        self, buffer: Buffer, positions: torch.Tensor, lanes: torch.Tensor, size: int, site: Site, kind: FaultKind
     ) -> torch.Tensor:
         """The lanes that must not access the buffer where they do."""
         bad = ((positions < buffer.low) | (positions + size > buffer.high)) & lanes
         self._report(kind, buffer, bad, positions, site)
         if not buffer.is_dense:
             between = buffer.is_between(torch.where(lanes & ~bad, positions, buffer.low)) & lanes & ~bad
-            self._report(Kind.BETWEEN_ELEMENTS, buffer, between, positions, site)
+            self._report(FaultKind.BETWEEN_ELEMENTS, buffer, between, positions, site)
             bad = bad | between
         odd = (positions % size != 0) & lanes & ~bad
-        self._report(Kind.MISALIGNED, buffer, odd, positions, site)
+        self._report(FaultKind.MISALIGNED, buffer, odd, positions, site)
         return bad | odd
 
-    def _report(self, kind: Kind, buffer: Buffer, bad: torch.Tensor, positions: torch.Tensor, site: Site) -> None:
+    def _report(self, kind: FaultKind, buffer: Buffer, bad: torch.Tensor, positions: torch.Tensor, site: Site) -> None:
         if self.is_checked and bool(bad.any()):
             self.faults.add_lanes(Fault(kind, site.location, buffer.name), bad, site, buffer.element(positions))
 
@@ -271,7 +271,7 @@ class Addressing:
 
     def _doubted(self, pointer: Value, site: Site) -> Iterator[tuple[Fault, Doubt]]:
         """What an address that is in doubt would be reported as."""
-        doubts = ((Kind.UNDEFINED_ADDRESS, pointer.undefined), (Kind.OVERFLOW_ADDRESS, pointer.wrapped))
+        doubts = ((FaultKind.UNDEFINED_ADDRESS, pointer.undefined), (FaultKind.OVERFLOW_ADDRESS, pointer.wrapped))
         for kind, doubt in doubts:
             if doubt is not None and self.is_checked:
                 yield Fault(kind, site.location, origin=doubt.origin), doubt

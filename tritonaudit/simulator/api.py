@@ -29,14 +29,14 @@ _DEVICE = 1 << 20
 class Simulation:
     """What executing a launch showed: the faults in it, and what its programs print.
 
-    Of a launch on tensors without memory, `programs` are those that were looked at (None: all of them), and `untold`
+    Of a launch on tensors without memory, `programs` are those that were looked at (None: all of them), and `undecided`
     says where what happens depends on what lies in such a tensor: it was not followed there. `cross_check` is what
     Triton's interpreter says to the launch, if it was asked.
     """
 
     faults: tuple[Fault, ...]
     printed: tuple[str, ...]
-    untold: tuple[Fault, ...] = ()
+    undecided: tuple[Fault, ...] = ()
     programs: tuple[Grid, ...] | None = None
     cross_check: CrossCheck | None = None
 
@@ -81,7 +81,7 @@ def simulate(
     return Simulation(
         tuple(fault for outcome in outcomes for fault in outcome.faults),
         tuple(line for outcome in outcomes for line in outcome.printed),
-        tuple(fault for outcome in outcomes for fault in outcome.untold),
+        tuple(fault for outcome in outcomes for fault in outcome.undecided),
         outcomes[-1].programs if outcomes else None,
         checked.found[-1] if checked.found else None,
     )

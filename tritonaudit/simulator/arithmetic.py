@@ -11,7 +11,7 @@ import torch
 
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.boxes import Box, box_where_negative
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Machine
 from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
@@ -420,4 +420,4 @@ def _check_divisor(machine: Machine, operation: Operation, frame: Frame, values:
     if divisor.undefined is not None:
         zero = zero & mask_tensor(divisor.undefined.sound)
     if bool(zero.any()):
-        machine.faults.add_lanes(Fault(Kind.DIVISION_BY_ZERO, operation.location), zero, frame.site(operation))
+        machine.faults.add_lanes(Fault(FaultKind.DIVISION_BY_ZERO, operation.location), zero, frame.site(operation))

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import torch
 
 from tritonaudit.simulator.affine import Affine
-from tritonaudit.simulator.faults import Fault, Kind, Site, Step
+from tritonaudit.simulator.faults import Fault, FaultKind, Site, Step
 from tritonaudit.simulator.ir import Function, Location, Module, Operation, Type
 from tritonaudit.simulator.shapes import axis_of
 from tritonaudit.simulator.slices import blocks_in, sources_of
@@ -22,15 +22,15 @@ Key: TypeAlias = "tuple[str, int]"
 """A value of a module: its function and its number there."""
 
 Lane: TypeAlias = "tuple[int, ...] | None"
-"""An element of a block; None where it cannot be told which."""
+"""An element of a block; None where it is not known which."""
 
 _Scope: TypeAlias = "tuple[str, str, tuple[Location, ...]]"
 """A variable, the file it is in, and the calls that its function is inlined through."""
 
 _ASSIGNED = re.compile(r"\s*(?:for\s+(\w+)\s+in\b|(\w+)\s*(?::[^=]*)?(?://|>>|<<|[-+*/%&|^@])?=(?!=))")
 _LOADS = ("tt.load", "tt.atomic_rmw", "tt.atomic_cas", "tt.descriptor_load", "tt.descriptor_gather")
-_STORED = (Kind.UNDEFINED_STORED, Kind.MASKED_STORED)
-_MASKS = (Kind.UNDEFINED_MASK, Kind.MASKED_MASK)
+_STORED = (FaultKind.UNDEFINED_STORED, FaultKind.MASKED_STORED)
+_MASKS = (FaultKind.UNDEFINED_MASK, FaultKind.MASKED_MASK)
 _MASK_GROUPS = {"tt.load": 1, "tt.store": 2, "tt.atomic_rmw": 2, "tt.atomic_load": 1, "tt.atomic_store": 2}
 _LIBRARY = "/triton/language/"
 
@@ -47,7 +47,7 @@ class Chains:
         function = site.frame.function
         asked = _asked(site.operation, fault.kind)
         place = site.place_in_frame(first[0])
-        origin = None if fault.kind is Kind.OVERFLOW_ADDRESS else fault.origin
+        origin = None if fault.kind is FaultKind.OVERFLOW_ADDRESS else fault.origin
         through = self._behind([(function.name, number) for number in asked], first[1:], origin is None)
         if origin is not None:
             ahead = self._ahead(origin)
@@ -265,9 +265,9 @@ def _element(data: torch.Tensor, place: int, lane: tuple[int, ...]) -> Any:
 # -- what is asked -----------------------------------------------------------------------------------------------------
 
 
-def _asked(operation: Operation, kind: Kind) -> Sequence[int]:
+def _asked(operation: Operation, kind: FaultKind) -> Sequence[int]:
     """The operands that a fault of this kind is about."""
-    if kind is Kind.DIVISION_BY_ZERO:
+    if kind is FaultKind.DIVISION_BY_ZERO:
         return operation.operands[1:2]
     if operation.name == "scf.while":
         return operation.regions[0].block.operations[-1].operands[:1]

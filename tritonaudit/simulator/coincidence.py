@@ -13,7 +13,7 @@ from math import log
 import torch
 
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.ir import Function, Location, Module, Operation
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.programs import Grid
@@ -34,22 +34,22 @@ _DIFFERS = "what they write is the same by chance, and differs with other conten
 _Place = tuple["Location | None", str]
 
 
-def told_apart(outcome: Outcome, module: Module, grid: Grid, arguments: Sequence[Argument], run: Run) -> Outcome:
+def distinguished(outcome: Outcome, module: Module, grid: Grid, arguments: Sequence[Argument], run: Run) -> Outcome:
     """What a launch showed, those programs reported to race that write the same by chance.
 
     The launch has been executed. Nothing is said where others hold what it writes, or where its programs wait.
     """
-    places = {_place(fault) for fault in outcome.faults if fault.kind is Kind.SAME_WRITES}
+    places = {_place(fault) for fault in outcome.faults if fault.kind is FaultKind.SAME_WRITES}
     if not places or not _may_be_repeated(module):
         return outcome
-    racing = {_place(fault) for fault in outcome.faults if fault.kind is Kind.RACE_WRITE_WRITE}
+    racing = {_place(fault) for fault in outcome.faults if fault.kind is FaultKind.RACE_WRITE_WRITE}
     kept = _read_to_decide(module.kernel)
     for seed in range(_TIMES):
         if places <= racing:
             break
         others = _with_other_contents(arguments, kept, torch.Generator().manual_seed(seed))
         racing |= _racing(module, grid, others, run)
-    return replace(outcome, faults=tuple(_retold(fault, racing) for fault in outcome.faults))
+    return replace(outcome, faults=tuple(_restated(fault, racing) for fault in outcome.faults))
 
 
 def _may_be_repeated(module: Module) -> bool:
@@ -63,13 +63,13 @@ def _racing(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run)
         outcome = execute(module, grid, arguments, replace(run, undefined=None, as_gpu=False))
     except NotSimulated:
         return set()
-    return {_place(fault) for fault in outcome.faults if fault.kind is Kind.RACE_WRITE_WRITE}
+    return {_place(fault) for fault in outcome.faults if fault.kind is FaultKind.RACE_WRITE_WRITE}
 
 
-def _retold(fault: Fault, racing: Set[_Place]) -> Fault:
-    if fault.kind is not Kind.SAME_WRITES or _place(fault) not in racing:
+def _restated(fault: Fault, racing: Set[_Place]) -> Fault:
+    if fault.kind is not FaultKind.SAME_WRITES or _place(fault) not in racing:
         return fault
-    return replace(fault, kind=Kind.RACE_WRITE_WRITE, detail=_DIFFERS)
+    return replace(fault, kind=FaultKind.RACE_WRITE_WRITE, detail=_DIFFERS)
 
 
 def _place(fault: Fault) -> _Place:

@@ -3,7 +3,7 @@
 LLVM contracts block by block when it selects instructions. Before that, what does not change in a loop moves out of
 it, and a product whose uses all lie in one later block may move there. The product is still computed for its other
 uses. Of two products the one with fewer uses is taken, else the left one, once a sum's operands are in the order in
-which they become known. All of this is read in the PTX of Triton 3.2 to 3.9. Where it cannot be told that a product
+which they become known. All of this is read in the PTX of Triton 3.2 to 3.9. Where it is not known that a product
 and a sum come into one block, they stay apart.
 """
 

@@ -9,7 +9,7 @@ from math import prod
 import torch
 
 from tritonaudit.simulator.affine import Affine
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.ir import Block, Function, Operation, Region, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.unsupported import Unsupported
@@ -180,7 +180,7 @@ def _while(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
     if most == _MOST_TRIPS:
         raise Unsupported(operation.name, f"a loop of more than {most:,} rounds")
     endless = torch.ones(len(group.places), dtype=torch.bool)
-    machine.faults.add_lanes(Fault(Kind.LONG_LOOP, operation.location), endless, active.site(operation))
+    machine.faults.add_lanes(Fault(FaultKind.LONG_LOOP, operation.location), endless, active.site(operation))
     types = [frame.type(result) for result in operation.results]
     lost = _Group(group.places, tuple(unknown(type, operation.location) for type in types))
     return _united([*done, lost], types, len(frame.programs))
@@ -192,7 +192,7 @@ def _known(machine: Machine, operation: Operation, frame: Frame, values: Sequenc
     if doubt is None or not doubt.is_unknown:
         return None
     known = mask_tensor(doubt.sound).reshape(-1).expand(len(frame.programs))
-    fault = Fault(Kind.UNKNOWN_BRANCH, operation.location, origin=doubt.origin)
+    fault = Fault(FaultKind.UNKNOWN_BRANCH, operation.location, origin=doubt.origin)
     machine.faults.add_lanes(fault, ~known, frame.site(operation))
     return None if bool(known.all()) else known
 
@@ -206,8 +206,8 @@ def _partly(
     places = known.nonzero().flatten()
     if not len(places):
         return lost.values
-    told = _Group(places, handler(machine, operation, frame.subset(places)))
-    return _united([told, lost], types, len(frame.programs))
+    reported = _Group(places, handler(machine, operation, frame.subset(places)))
+    return _united([reported, lost], types, len(frame.programs))
 
 
 def _known_for(programs: torch.Tensor, value: Value, operation: Operation) -> Value:

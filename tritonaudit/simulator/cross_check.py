@@ -19,7 +19,7 @@ from tritonaudit.capture.launch import Launch
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.simulator.engine import Outcome, Run, execute
-from tritonaudit.simulator.faults import Kind
+from tritonaudit.simulator.faults import FaultKind
 from tritonaudit.simulator.interpreter import Interpretation, View, choose_interpreter, interpret
 from tritonaudit.simulator.ir import Module, Type
 from tritonaudit.simulator.live import Execution, arguments_of, module_of
@@ -31,7 +31,7 @@ _ULPS = 64
 element and the root mean square of its tensor: both sum in an order of their own, and round functions in their own way.
 """
 _ROUNDINGS: Mapping[str, float] = {"f64": 2.0**-53, "f32": 2.0**-24, "tf32": 2.0**-11, "f16": 2.0**-11}
-HARMLESS = (Kind.SAME_WRITES,)
+HARMLESS = (FaultKind.SAME_WRITES,)
 """Faults of a launch that has results all the same."""
 
 

@@ -44,7 +44,7 @@ from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.arithmetic import elementwise, select
 from tritonaudit.simulator.chains import Chains
 from tritonaudit.simulator.contraction import PRODUCT, SUMS, plan_of
-from tritonaudit.simulator.faults import Fault, Faults, Kind, numbered
+from tritonaudit.simulator.faults import Fault, FaultKind, Faults, numbered
 from tritonaudit.simulator.fixed import Fixed, fixed_of
 from tritonaudit.simulator.ir import Function, Module
 from tritonaudit.simulator.lane_order import OrderedAccesses, order_of, waiting
@@ -132,12 +132,12 @@ class Run:
 class Outcome:
     """What an execution shows: the faults, and what the programs print.
 
-    `untold` says where what happens depends on what is not known. `programs` are those that ran; None for all.
+    `undecided` says where what happens depends on what is not known. `programs` are those that ran; None for all.
     """
 
     faults: tuple[Fault, ...]
     printed: tuple[str, ...] = ()
-    untold: tuple[Fault, ...] = ()
+    undecided: tuple[Fault, ...] = ()
     programs: tuple[Grid, ...] | None = None
 
 
@@ -196,26 +196,26 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     elif recall is not None and form is None and all(fault.kind in _FOUND_ANEW for fault in faults):
         is_apart = notes is not None and not notes.has_met and _fixed(module).is_steady and recall.is_complete
         _FORMS.keep(key, Form(recall.known, values, is_apart))
-    told = tuple(fault for fault in faults if not fault.kind.is_untold)
-    untold = tuple(fault for fault in faults if fault.kind.is_untold)
+    decided = tuple(fault for fault in faults if not fault.kind.is_undecided)
+    undecided = tuple(fault for fault in faults if fault.kind.is_undecided)
     ran = None if run.order is None else tuple(numbered(grid, number) for number in run.order.tolist())
-    return Outcome(told, tuple(machine.printed), untold, ran if run.is_partial else None)
+    return Outcome(decided, tuple(machine.printed), undecided, ran if run.is_partial else None)
 
 
 _FORMS = Forms()
 
 _FOUND_ANEW = frozenset(
     (
-        Kind.UNDEFINED_STORED,
-        Kind.MASKED_STORED,
-        Kind.UNDEFINED_BRANCH,
-        Kind.UNDEFINED_MASK,
-        Kind.MASKED_MASK,
-        Kind.RACE_WRITE_WRITE,
-        Kind.RACE_READ_WRITE,
-        Kind.SAME_WRITES,
-        Kind.LANES_COLLIDE,
-        Kind.ASSERTION,
+        FaultKind.UNDEFINED_STORED,
+        FaultKind.MASKED_STORED,
+        FaultKind.UNDEFINED_BRANCH,
+        FaultKind.UNDEFINED_MASK,
+        FaultKind.MASKED_MASK,
+        FaultKind.RACE_WRITE_WRITE,
+        FaultKind.RACE_READ_WRITE,
+        FaultKind.SAME_WRITES,
+        FaultKind.LANES_COLLIDE,
+        FaultKind.ASSERTION,
     )
 )
 """The faults that are reported where values are stored, noted or tested; the others may be those of what is kept."""
@@ -239,7 +239,7 @@ def _take_turns(turns: Turns, works: Iterable[Callable[[], object]], faults: Fau
         turns.run(works)
     except Deadlock as deadlock:
         for site in deadlock.sites:
-            fault = Fault(Kind.WAITS_FOREVER, site.location)
+            fault = Fault(FaultKind.WAITS_FOREVER, site.location)
             faults.add_lanes(fault, torch.ones(len(site.programs), dtype=torch.bool), site)
 
 

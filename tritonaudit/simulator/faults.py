@@ -17,7 +17,7 @@ from tritonaudit.simulator.programs import Grid, Programs
 from tritonaudit.simulator.values import Value
 
 
-class Kind(Enum):
+class FaultKind(Enum):
     """What a fault is."""
 
     OUT_OF_BOUNDS_LOAD = "out-of-bounds load"
@@ -48,14 +48,19 @@ class Kind(Enum):
     LONG_LOOP = "loop of too many rounds to follow"
 
     @property
-    def is_untold(self) -> bool:
-        """Whether it is no fault, but says that what happens there cannot be told."""
-        return self in (Kind.UNKNOWN_BRANCH, Kind.UNKNOWN_ADDRESS, Kind.UNKNOWN_MASK, Kind.LONG_LOOP)
+    def is_undecided(self) -> bool:
+        """Whether it is no fault, but says that what happens there is unknown."""
+        return self in (
+            FaultKind.UNKNOWN_BRANCH,
+            FaultKind.UNKNOWN_ADDRESS,
+            FaultKind.UNKNOWN_MASK,
+            FaultKind.LONG_LOOP,
+        )
 
     @property
     def is_harmless(self) -> bool:
         """Whether all GPUs do the same, although the language leaves it open: load zeros, or write the same twice."""
-        return self in (Kind.MASKED_STORED, Kind.MASKED_MASK, Kind.SAME_WRITES)
+        return self in (FaultKind.MASKED_STORED, FaultKind.MASKED_MASK, FaultKind.SAME_WRITES)
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ class Fault:
     from all that it is computed of, up to loads.
     """
 
-    kind: Kind
+    kind: FaultKind
     location: Location | None
     tensor: str = ""
     program: Grid = (0, 0, 0)
@@ -152,7 +157,7 @@ class Faults:
     """
 
     chain: Callable[[Fault, Site, tuple[int, ...]], tuple[Step, ...]] = lambda *_: ()
-    found: dict[tuple[Kind, Location | None, str], Fault] = field(default_factory=dict)
+    found: dict[tuple[FaultKind, Location | None, str], Fault] = field(default_factory=dict)
 
     def add_lanes(
         self,

@@ -18,13 +18,13 @@ _INDICES = ("i32", "i64")
 class Parts:
     """A block's operations, without the last.
 
-    `anew` are those with results that do not hang on the launch's numbers alone, or that do something, each behind the
-    results that do and stand before it; `fixed` are the last of these. The operations of `steady`, by their `id`,
+    `recomputed` are those whose results depend on more than the launch's numbers, or that do something; each comes
+    after the fixed results before it, and `fixed` are the last of these. The operations of `steady`, by their `id`,
     access the same elements in each launch with these numbers. `given` are results of loads: they are taken for fixed,
     too, and have to be compared with what they were.
     """
 
-    anew: tuple[tuple[tuple[int, ...], Operation], ...]
+    recomputed: tuple[tuple[tuple[int, ...], Operation], ...]
     fixed: tuple[int, ...]
     steady: frozenset[int]
     given: frozenset[int]
@@ -140,18 +140,18 @@ class _Finding:
                         yield from self.executed(inner)
 
     def parts(self, block: Block) -> Parts:
-        anew: list[tuple[tuple[int, ...], Operation]] = []
+        recomputed: list[tuple[tuple[int, ...], Operation]] = []
         fixed: list[int] = []
         for one in block.operations[:-1]:
             if one.name in self.pure and self.moving.isdisjoint(one.results):
                 fixed += one.results
             else:
-                anew.append((tuple(fixed), one))
+                recomputed.append((tuple(fixed), one))
                 fixed.clear()
-        accesses = [one for _, one in anew if one.name in _ACCESSES]
+        accesses = [one for _, one in recomputed if one.name in _ACCESSES]
         steady = [one for one in accesses if self.moving.isdisjoint(_deciding(one))]
         given = frozenset(number for one in steady for number in one.results if number not in self.moving)
-        return Parts(tuple(anew), tuple(fixed), frozenset(map(id, steady)), given)
+        return Parts(tuple(recomputed), tuple(fixed), frozenset(map(id, steady)), given)
 
 
 def _passed(operation: Operation) -> Iterator[tuple[int, tuple[int, ...]]]:

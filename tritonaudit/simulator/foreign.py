@@ -26,9 +26,9 @@ def as_addresses(value: Value, type: Type, space: AddressSpace) -> Data:
     given = value.tensor(type)
     if not bool(_is_number(given).any()):
         return value.data
-    found = _told(given, {one.tensor.untyped_storage().data_ptr(): one for one in space if not one.is_absent})
+    found = _reported(given, {one.tensor.untyped_storage().data_ptr(): one for one in space if not one.is_absent})
     if bool(_is_number(found).any()):
-        found = _told(found, {start: _added(space, one) for start, one in _owners(found, _alive()).items()})
+        found = _reported(found, {start: _added(space, one) for start, one in _owners(found, _alive()).items()})
     return Affine.per_program(found.reshape(-1), type.shape) if found.numel() == found.shape[0] else found
 
 
@@ -44,7 +44,7 @@ def _is_number(addresses: torch.Tensor) -> torch.Tensor:
     return (addresses > 0) & (addresses < FIRST_ADDRESS)
 
 
-def _told(addresses: torch.Tensor, buffers: dict[int, Buffer]) -> torch.Tensor:
+def _reported(addresses: torch.Tensor, buffers: dict[int, Buffer]) -> torch.Tensor:
     """With the addresses of the launch for those in the buffers, which are given by their storages' addresses."""
     for start, buffer in buffers.items():
         end = start + buffer.tensor.untyped_storage().nbytes()

@@ -32,7 +32,7 @@ class View:
 class Interpretation:
     """A launch that can be sent to another process: its kernel by file, module and name, its arguments by name.
 
-    `module` is empty where the file is to be run anew. Tensors stand among the arguments as views of the storages.
+    `module` is empty where the file is to be run again. Tensors stand among the arguments as views of the storages.
     """
 
     path: str

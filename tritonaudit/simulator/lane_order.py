@@ -16,7 +16,7 @@ from math import prod
 import torch
 
 from tritonaudit.simulator.access import Accesses
-from tritonaudit.simulator.faults import Fault, Kind, Site
+from tritonaudit.simulator.faults import Fault, FaultKind, Site
 from tritonaudit.simulator.ir import Location, Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.memory import AddressSpace, Buffer, buffer_of, position_of
@@ -37,7 +37,7 @@ _OF_FIRST = 16
 """Lanes that the first thread may have: as many as it loads at once of the smallest elements."""
 _LANES = 32  # bits of a lane's number, below which that of its block's shape stands
 _MOST = 1 << 24
-"""Cells of a memory, and lanes of an access, up to which they are told apart."""
+"""Cells of a memory, and lanes of an access, up to which they are distinguished."""
 
 
 @dataclass(eq=False)
@@ -181,7 +181,7 @@ class LaneOrder:
         lanes[access.places] = bad
         elements[access.places] = buffer.element(access.cells * buffer.memory.cell)
         other = self._sites.get(int(touched.time[access.cells[bad][0]]))
-        kind = Kind.LANES_WRITE_WRITE if are_writes else Kind.LANES_READ_WRITE
+        kind = FaultKind.LANES_WRITE_WRITE if are_writes else FaultKind.LANES_READ_WRITE
         fault = Fault(kind, site.location, buffer.name, beside=() if other is None else (other,))
         return fault, lanes, elements
 

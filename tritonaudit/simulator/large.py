@@ -26,7 +26,7 @@ from tritonaudit.simulator.values import Value, mask_tensor
 _FAR = 1 << 31
 """Elements: what an int32 cannot count."""
 _LINE = 16
-"""Programs that are looked at along a line, or between two that differ, before it is known which are telling."""
+"""Programs that are looked at along a line, or between two that differ, before it is known which are decisive."""
 _MOST_GAPS = 4
 _WRAPPED, _ABOVE, _BELOW = 1, 2, 4
 
@@ -45,7 +45,7 @@ def execute_large(module: Module, grid: Grid, arguments: Sequence[Argument], run
     run = replace(run, is_checked=True, is_partial=True, contracts=False)
     total = prod(grid)
     if run.order is None or len(run.order) == total:
-        chosen = _telling(module, grid, arguments, run) if total > _LINE else range(total)
+        chosen = _decisive(module, grid, arguments, run) if total > _LINE else range(total)
         run = replace(run, order=torch.tensor(sorted(chosen), dtype=torch.int64))
     return execute(module, grid, arguments, run)
 
@@ -70,7 +70,7 @@ _Gap = tuple[_Line, int, int]
 """Two places of a line between which something changes."""
 
 
-def _telling(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run) -> set[int]:
+def _decisive(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run) -> set[int]:
     """The programs that show what there is to see."""
     lines = list(_lines(grid))
     chosen = {line.number(place) for line in lines for place in (0, grid[line.axis] - 1)}
@@ -138,7 +138,7 @@ class _Survey:
             except _Enough as enough:
                 rest = rest[rest > enough.last]
             else:
-                found += [*outcome.faults, *outcome.untold]
+                found += [*outcome.faults, *outcome.undecided]
                 break
         return found
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 
 from tritonaudit.capture.launch import Launch, Program
-from tritonaudit.simulator.coincidence import told_apart
+from tritonaudit.simulator.coincidence import distinguished
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
@@ -126,7 +126,7 @@ class Execution:
                 outcome = execute_large(module, grid, arguments, run)
             else:
                 outcome = execute(module, grid, arguments, run)
-                outcome = told_apart(outcome, module, grid, arguments, run)
+                outcome = distinguished(outcome, module, grid, arguments, run)
         self.launches.append(Executed(launch, outcome))
 
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import torch
 
 from tritonaudit.simulator.access import Accesses
-from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
+from tritonaudit.simulator.faults import Fault, FaultKind, Faults, Site
 from tritonaudit.simulator.ir import Block, Function, Location, Module, Operation, Type
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Programs
@@ -163,7 +163,7 @@ class Machine:
         """For which programs the condition of a branch or loop holds, of shape (programs,)."""
         if value.undefined is not None and self.is_checked and not value.undefined.is_unknown:
             bad = ~mask_tensor(value.undefined.sound)
-            fault = Fault(Kind.UNDEFINED_BRANCH, operation.location, origin=value.undefined.origin)
+            fault = Fault(FaultKind.UNDEFINED_BRANCH, operation.location, origin=value.undefined.origin)
             self.faults.add_lanes(fault, bad, frame.site(operation))
         return value.tensor(Type("i1")).reshape(-1).expand(len(frame.programs))
 

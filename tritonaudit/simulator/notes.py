@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import torch
 
-from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
+from tritonaudit.simulator.faults import Fault, FaultKind, Faults, Site
 from tritonaudit.simulator.ir import Location
 from tritonaudit.simulator.memory import Buffer
 from tritonaudit.simulator.selection import Indexed, Selection
@@ -41,7 +41,7 @@ class Notes:
             self._note(shadow, site, is_write=False)
             conflicts = shadow.read(cells, site.programs, self.clocks)
             self.has_met |= bool(conflicts)
-            self._report(Kind.RACE_READ_WRITE, buffer, cells, conflicts, site)
+            self._report(FaultKind.RACE_READ_WRITE, buffer, cells, conflicts, site)
         return self._unwritten(buffer, selection, size, site)
 
     def atomic(self, buffer: Buffer, selection: Selection, size: int, site: Site) -> Doubt | None:
@@ -84,11 +84,11 @@ class Notes:
                 differs = before if not one.is_write else before | after if one.is_earlier else after
                 self._report_written(buffer, cells, [replace(one, bad=one.bad & differs)], site)
                 if one.is_write:
-                    self._report(Kind.SAME_WRITES, buffer, cells, [replace(one, bad=one.bad & ~differs)], site)
+                    self._report(FaultKind.SAME_WRITES, buffer, cells, [replace(one, bad=one.bad & ~differs)], site)
         if isinstance(selection, Indexed) and values[0].numel() > 1:
             bad = selection.kept_of(differ(selection.of(memory), values))
             if bool(bad.any()):
-                fault = Fault(Kind.LANES_COLLIDE, site.location, buffer.name)
+                fault = Fault(FaultKind.LANES_COLLIDE, site.location, buffer.name)
                 self.faults.add_lanes(fault, bad & _repeated(selection), site, selection.index)
 
     def _note(self, shadow: Shadow, site: Site, *, is_write: bool) -> None:
@@ -100,10 +100,12 @@ class Notes:
         return tuple(place for place in places if place is not None)
 
     def _report_written(self, buffer: Buffer, cells: Selection, conflicts: Sequence[Conflict], site: Site) -> None:
-        self._report(Kind.RACE_WRITE_WRITE, buffer, cells, [one for one in conflicts if one.is_write], site)
-        self._report(Kind.RACE_READ_WRITE, buffer, cells, [one for one in conflicts if not one.is_write], site)
+        self._report(FaultKind.RACE_WRITE_WRITE, buffer, cells, [one for one in conflicts if one.is_write], site)
+        self._report(FaultKind.RACE_READ_WRITE, buffer, cells, [one for one in conflicts if not one.is_write], site)
 
-    def _report(self, kind: Kind, buffer: Buffer, cells: Selection, conflicts: Sequence[Conflict], site: Site) -> None:
+    def _report(
+        self, kind: FaultKind, buffer: Buffer, cells: Selection, conflicts: Sequence[Conflict], site: Site
+    ) -> None:
         for one in conflicts:
             elements = buffer.element(cells.numbers * buffer.memory.cell)
             fault = Fault(kind, site.location, buffer.name, beside=self._beside(buffer, one))

@@ -33,7 +33,7 @@ _Values: TypeAlias = dict[int, Value]
 class Known:
     """One execution of a block: its values that are fixed, and by the `id` of its steady accesses how they are made.
 
-    `steps` are the operations that are executed anew, each with the values that are set before it, and `rest` are those
+    `steps` are the operations that are executed again, each with the values set before it, and `rest` are those
     set behind the last of them.
     """
 
@@ -45,7 +45,7 @@ class Known:
 
     def keep(self, values: Mapping[int, Value]) -> None:
         """Take what is fixed from the values of the frame, now that the block has been executed."""
-        self.steps = [({number: values[number] for number in fixed}, one) for fixed, one in self.parts.anew]
+        self.steps = [({number: values[number] for number in fixed}, one) for fixed, one in self.parts.recomputed]
         self.rest = {number: values[number] for number in self.parts.fixed}
         self.given = {number: values[number] for number in self.parts.given}
 

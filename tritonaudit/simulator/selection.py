@@ -167,7 +167,7 @@ class Indexed:
         return Indexed(self.index.expand(shape), None if self.kept is None else self.kept.expand(shape))
 
     def once(self) -> Indexed:
-        """The same: programs that mean the same elements are not told apart."""
+        """The same: programs that mean the same elements are not distinguished."""
         return self
 
     def for_each(self, programs: int) -> Indexed:

@@ -79,7 +79,7 @@ class _Touched:
 
 @dataclass
 class Shadow:
-    """The cells of one memory. Programs are told apart only where the launch writes to it (`is_shared`).
+    """The cells of one memory. Programs are distinguished only where the launch writes to it (`is_shared`).
 
     `undefined` tells of each byte whether nobody has written it; None where all are written.
     """

@@ -49,7 +49,7 @@ def addresses_of(module: Module) -> frozenset[tuple[str, int]]:
 
 
 def pointers_written(module: Module) -> frozenset[int] | None:
-    """The kernel's arguments, by their place, to whose memory something is written; None where that cannot be told."""
+    """The kernel's arguments, by their place, to whose memory something is written; None where that is unknown."""
     if len(module.functions) > 1:
         return None
     function = module.kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.ir import Operation
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.numerics.elements import dtype_of
@@ -15,7 +15,7 @@ def _assert(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value
     bad = ~frame.tensor(operation.operands[0])
     message = str(operation.attributes.get("message", ""))
     if bool(bad.any()):
-        fault = Fault(Kind.ASSERTION, operation.location, detail=message)
+        fault = Fault(FaultKind.ASSERTION, operation.location, detail=message)
         machine.faults.add_lanes(fault, bad, frame.site(operation))
     return ()
 

@@ -139,8 +139,8 @@ class ByPlace(Clocks):
                     torch.maximum(seen, known, out=seen)
             if ordering.releases:
                 seen[number] += 1
-                for told in (self._anywhere, self._everywhere if at is None else at):
-                    torch.maximum(told, seen, out=told)
+                for known in (self._anywhere, self._everywhere if at is None else at):
+                    torch.maximum(known, seen, out=known)
 
     def of(self, programs: Programs) -> torch.Tensor:
         return self._seen.diagonal()[programs.numbers]

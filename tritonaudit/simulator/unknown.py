@@ -12,7 +12,7 @@ from tritonaudit.simulator import control, loads_stores
 from tritonaudit.simulator.access import Accesses
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.arithmetic import ABSORBING
-from tritonaudit.simulator.faults import Fault, Faults, Kind, Site
+from tritonaudit.simulator.faults import Fault, FaultKind, Faults, Site
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Handler, Machine
 from tritonaudit.simulator.memory import buffer_of, position_of
@@ -31,10 +31,10 @@ class UnknownAccesses(Accesses):
     """
 
     def load(self, pointer: Value, mask: Value | None, other: Value | None, type: Type, site: Site) -> Value:
-        at, where = self._told(pointer, mask, type, site, Kind.OUT_OF_BOUNDS_LOAD)
+        at, where = self._reported(pointer, mask, type, site, FaultKind.OUT_OF_BOUNDS_LOAD)
         if where is mask and not self._is_absent(at):
             return super().load(at, where, other, type, site)
-        self._look(at, where, type, site, Kind.OUT_OF_BOUNDS_LOAD)
+        self._look(at, where, type, site, FaultKind.OUT_OF_BOUNDS_LOAD)
         known = self._imagined(at, type) if where is mask else None
         if known is None:
             return unknown(type, site.location)
@@ -56,14 +56,14 @@ class UnknownAccesses(Accesses):
         return elements_of(buffer.tensor, places).to(dtype_of(type))
 
     def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
-        kind = Kind.OUT_OF_BOUNDS_STORE
-        self._look(*self._told(pointer, mask, type, site, kind), type, site, kind)
+        kind = FaultKind.OUT_OF_BOUNDS_STORE
+        self._look(*self._reported(pointer, mask, type, site, kind), type, site, kind)
 
     def atomic(
         self, pointer: Value, mask: Value | None, type: Type, site: Site, ordering: Ordering
     ) -> tuple[tuple[()], tuple[int, ...], Doubt | None]:
-        kind = Kind.OUT_OF_BOUNDS_ATOMIC
-        self._look(*self._told(pointer, mask, type, site, kind), type, site, kind)
+        kind = FaultKind.OUT_OF_BOUNDS_ATOMIC
+        self._look(*self._reported(pointer, mask, type, site, kind), type, site, kind)
         return (), (len(site.programs), *type.shape), unknown(type, site.location).undefined
 
     def check_stored(self, value: Value, pointer: Value, mask: Value | None, site: Site) -> None:
@@ -71,38 +71,40 @@ class UnknownAccesses(Accesses):
         if doubt is None or not doubt.is_unknown:
             super().check_stored(value, pointer, mask, site)
 
-    def _told(
-        self, pointer: Value, mask: Value | None, type: Type, site: Site, kind: Kind
+    def _reported(
+        self, pointer: Value, mask: Value | None, type: Type, site: Site, kind: FaultKind
     ) -> tuple[Value, Value | None]:
         """The access without the lanes of which it is not known where they go, or whether they do."""
         if mask is not None and mask.undefined is not None and mask.undefined.is_unknown:
             doubt, sound = mask.undefined, mask_tensor(mask.undefined.sound)
             if not self._is_fine_anyway(pointer, Value(~sound), type, site, kind):
                 self.addressing.faults.add_lanes(
-                    Fault(Kind.UNKNOWN_MASK, site.location, origin=doubt.origin), ~sound, site
+                    Fault(FaultKind.UNKNOWN_MASK, site.location, origin=doubt.origin), ~sound, site
                 )
             mask = Value(sound & _lanes(mask))
         if pointer.undefined is None or not pointer.undefined.is_unknown:
             return pointer, mask
         doubt, sound = pointer.undefined, mask_tensor(pointer.undefined.sound)
         bad = ~sound if mask is None else ~sound & _lanes(mask)
-        self.addressing.faults.add_lanes(Fault(Kind.UNKNOWN_ADDRESS, site.location, origin=doubt.origin), bad, site)
+        self.addressing.faults.add_lanes(
+            Fault(FaultKind.UNKNOWN_ADDRESS, site.location, origin=doubt.origin), bad, site
+        )
         mask = Value(sound if mask is None else sound & _lanes(mask))
         return replace(pointer, undefined=None), mask
 
-    def _is_fine_anyway(self, pointer: Value, mask: Value, type: Type, site: Site, kind: Kind) -> bool:
+    def _is_fine_anyway(self, pointer: Value, mask: Value, type: Type, site: Site, kind: FaultKind) -> bool:
         """Whether the lanes of that mask may access memory where they do."""
         faults = Faults()
         accesses = replace(self, addressing=replace(self.addressing, faults=faults))
-        accesses._look(*accesses._told(pointer, mask, type, site, kind), type, site, kind)
+        accesses._look(*accesses._reported(pointer, mask, type, site, kind), type, site, kind)
         return not faults.found
 
-    def _look(self, pointer: Value, mask: Value | None, type: Type, site: Site, kind: Kind) -> None:
+    def _look(self, pointer: Value, mask: Value | None, type: Type, site: Site, kind: FaultKind) -> None:
         """Report lanes that must not access memory where they do; of programs whose addresses overflow, that alone."""
         if pointer.wrapped is not None:
             bad = ~mask_tensor(pointer.wrapped.sound)
             bad = (bad if mask is None else bad & _lanes(mask)).expand(-1, *type.shape)
-            fault = Fault(Kind.OVERFLOW_ADDRESS, site.location, origin=pointer.wrapped.origin)
+            fault = Fault(FaultKind.OVERFLOW_ADDRESS, site.location, origin=pointer.wrapped.origin)
             self.addressing.faults.add_lanes(fault, bad, site)
             fine = ~bad.flatten(1).any(1).expand(len(site.programs)) if type.rank else ~bad.expand(len(site.programs))
             places = fine.nonzero().flatten()

@@ -39,8 +39,8 @@ def with_suppressions(findings: Sequence[Finding], text: str, reason: str) -> li
             left.append(replace(finding, fix=None))
         else:
             asked[cell, line].append(finding)
-    told = [replace(one, fix=_fix(key, group, reason)) for key, group in asked.items() for one in group]
-    return [*told, *left]
+    reported = [replace(one, fix=_fix(key, group, reason)) for key, group in asked.items() for one in group]
+    return [*reported, *left]
 
 
 def _lines_of(text: str, cell: int | None) -> list[_Line]:

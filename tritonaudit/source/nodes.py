@@ -52,6 +52,24 @@ class Nodes:
         return frozenset(id(node) for nodes in self._by_kind.values() for node in nodes)
 
     @cached_property
+    def dead(self) -> frozenset[int]:
+        """The ids of the statements of a function that do nothing: bare names, and numbers for names nobody reads.
+
+        A function holds such while a line of it is being typed.
+        """
+        if not _READ_ALL_NAMES.isdisjoint(self.calls_of):
+            return frozenset()
+        bare = {id(node): node.value for node in self.of(ast.Expr) if isinstance(node.value, ast.Name)}
+        if self.of(ast.ClassDef):  # what its body sets, others read
+            return frozenset(bare)
+        names = {id(node) for node in bare.values()}
+        read = {node.id for node in self.of(ast.Name) if not isinstance(node.ctx, ast.Store) and id(node) not in names}
+        read |= {node.target.id for node in self.of(ast.AugAssign) if isinstance(node.target, ast.Name)}
+        declared: list[ast.Global | ast.Nonlocal] = [*self.of(ast.Global), *self.of(ast.Nonlocal)]
+        read |= {name for node in declared for name in node.names}
+        return frozenset((*bare, *(id(node) for node in self.of(ast.Assign) if _sets_numbers(node, read))))
+
+    @cached_property
     def calls_of(self) -> dict[str, list[ast.Call]]:
         """The calls by the last name of what they call."""
         found: dict[str, list[ast.Call]] = {}
@@ -60,6 +78,24 @@ class Nodes:
             if name is not None:
                 found.setdefault(name, []).append(call)
         return found
+
+
+_READ_ALL_NAMES = frozenset(("locals", "globals", "vars", "eval", "exec"))
+_EXACT = (ast.Add, ast.Sub, ast.Mult)
+
+
+def _sets_numbers(node: ast.Assign, read: set[str]) -> bool:
+    """Whether it gives names that are not `read` a number that its text shows."""
+    targets = [target.id for target in node.targets if isinstance(target, ast.Name)]
+    return len(targets) == len(node.targets) and read.isdisjoint(targets) and _is_number(node.value)
+
+
+def _is_number(node: ast.expr) -> bool:
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, _EXACT) and _is_number(node.left) and _is_number(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return isinstance(node.op, ast.USub) and _is_number(node.operand)
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
 
 
 def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -36,23 +36,31 @@ class Parameter:
 
 
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+_Search = tuple["str | re.Pattern[str]", "ast.stmt | None"]
 
 
 @dataclass(frozen=True, eq=False)
 class JitFunction:
-    """A function that Triton compiles: its own lines, decorators included, and its parameters.
+    """A function that Triton compiles, with its parameters.
 
     `scope` is the function or class whose name it is; None at the module's own level.
     """
 
     name: str
     qualname: str
-    first_line: int
-    last_line: int
     parameters: tuple[Parameter, ...]
     node: ast.FunctionDef
     decorators: tuple[ast.expr, ...]
     scope: Scope | None = None
+
+    @property
+    def first_line(self) -> int:
+        """The first of its own lines, decorators included."""
+        return first_line(self.node)
+
+    @property
+    def last_line(self) -> int:
+        return self.node.end_lineno or self.node.lineno
 
     @cached_property
     def nodes(self) -> Nodes:
@@ -64,11 +72,18 @@ class JitFunction:
         return ast.get_docstring(self.node)
 
 
-@dataclass(frozen=True)
+def first_line(node: ast.stmt) -> int:
+    """The first line of a statement, with its decorators."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+@dataclass(eq=False)
 class Module:
     """One file. `names` maps a name of the file to what it is elsewhere, dotted: `tl` to `triton.language`.
 
     `embedded` are the lines of strings that hold kernels, `gluon` the kernels in Triton's other language, by line.
+    It changes only where an edit of its text is followed (`source/resumed.py`).
     """
 
     path: str
@@ -80,13 +95,45 @@ class Module:
     embedded: tuple[int, ...] = ()
     gluon: tuple[tuple[str, int], ...] = ()
     lines: list[str] = field(default_factory=list)
-    _walked: dict[int, Nodes] = field(default_factory=dict, repr=False, compare=False)
+    _walked: dict[int, Nodes] = field(default_factory=dict, repr=False)
+    _said: dict[_Search, bool] = field(default_factory=dict, repr=False)
 
     def nodes(self, root: ast.AST) -> Nodes:
         """The nodes below a node of the file's tree, which is walked once."""
         if id(root) not in self._walked:
             self._walked[id(root)] = Nodes(root)
         return self._walked[id(root)]
+
+    def says(self, pattern: str | re.Pattern[str], inside: ast.stmt | None = None) -> bool:
+        """Whether the words stand in the text, or in the lines of a statement, comments included.
+
+        What was asked is kept, so that an edit which would change no answer can be told from others.
+        """
+        search = (pattern, inside)
+        if search not in self._said:
+            self._said[search] = self._search(search)
+        return self._said[search]
+
+    def _search(self, search: _Search) -> bool:
+        pattern, inside = search
+        text = self.text if inside is None else "\n".join(self.lines[inside.lineno - 1 : inside.end_lineno])
+        return pattern in text if isinstance(pattern, str) else pattern.search(text) is not None
+
+    def says_the_same(self) -> bool:
+        """Whether the text, which has been edited, answers all that was asked of it as it did before."""
+        return all(self._search(search) is answer for search, answer in self._said.items())
+
+    def follow(self, newer: Module, jit: tuple[JitFunction, ...], gone: Iterable[ast.AST]) -> None:
+        """Be the newer text, to which the tree has been brought; what was walked below nodes that are `gone` is not
+        so any more.
+        """
+        self.text, self.lines, self.jit = newer.text, newer.lines, jit
+        self.embedded, self.gluon = newer.embedded, newer.gluon
+        for node in gone:
+            self._walked.pop(id(node), None)
+
+    def forget_what_it_said(self) -> None:
+        self._said.clear()
 
     @cached_property
     def has_inner_kernels(self) -> bool:
@@ -141,11 +188,12 @@ class Unparsable(Exception):
 @lru_cache(maxsize=32)
 def outline(path: str, text: str) -> Module:
     """Parse a file. Raises Unparsable with the line."""
-    return outlined(path, text, parse(text))
+    return outline_anew(path, text)
 
 
-def outlined(path: str, text: str, tree: ast.Module) -> Module:
-    """The same of a text whose tree is known. Raises Unparsable."""
+def outline_anew(path: str, text: str) -> Module:
+    """The same as a module that nobody else has, and which edits may change. Raises Unparsable."""
+    tree = parse(text)
     try:
         return _outline(path, text, tree)
     except RecursionError:
@@ -343,10 +391,8 @@ def _blocks(parent: ast.AST) -> Iterator[ast.AST]:
 
 
 def _jit_function(node: ast.FunctionDef, prefix: str, scope: Scope | None) -> JitFunction:
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    last = node.end_lineno or node.lineno
     parameters, decorators = tuple(_parameters(node.args)), tuple(node.decorator_list)
-    return JitFunction(node.name, prefix + node.name, first, last, parameters, node, decorators, scope)
+    return JitFunction(node.name, prefix + node.name, parameters, node, decorators, scope)
 
 
 def _parameters(args: ast.arguments) -> Iterator[Parameter]:

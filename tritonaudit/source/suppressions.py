@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from tritonaudit.finding import Span
 from tritonaudit.rule import Rule
-from tritonaudit.selection import ALL, selected, unknown_selector
+from tritonaudit.selection import ALL, meant_by, selected, unknown_selector
 from tritonaudit.source.nodes import statements_in
 
 _MARK = "tritonaudit:"
@@ -34,6 +34,7 @@ _ALMOST = re.compile(
 _LIKE_MARK = 0.8
 """How like our mark another has to be, to be ours misspelt."""
 _CODE = re.compile(r"TA[A-Z]\d{0,3}|[tT][aA][a-zA-Z]\d{1,3}")  # `tab` is a word
+_WHOLE_CODE = re.compile(r"TA[A-Z]\d{3}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Malformed:
 
     span: Span
     message: str
+    remedy: str = "write `# tritonaudit: ignore[TAM101] reason`"
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ class _Reader:
         known = []
         for selector in (ALL,) if selectors is None else selectors:
             if message := unknown_selector(selector, self.rules):
-                self.malformed.append(Malformed(span, message))
+                self.malformed.append(_unknown(span, selector, message, self.rules))
             else:
                 known.append((selector, selected(selector, self.rules)))
         if known:
@@ -212,6 +214,14 @@ class _Reader:
         first = min((each.line for each in self._statements if each.line > comment.line), default=None)
         following = [each for each in self._statements if each.line == first]
         return following if any(each.column >= comment.column for each in following) else []
+
+
+def _unknown(span: Span, selector: str, message: str, rules: Sequence[type[Rule]]) -> Malformed:
+    """A selector that names no rule: one that is a whole code may be of a package that is not installed here."""
+    if not _WHOLE_CODE.fullmatch(selector):
+        return Malformed(span, message)
+    message = f"no installed rule has the code {selector!r}{meant_by(selector, rules)}"
+    return Malformed(span, message, "correct the code, or install the package that has the rule where tritonaudit runs")
 
 
 def _strange(text: str, rules: Sequence[type[Rule]]) -> Iterator[tuple[re.Match[str], str]]:

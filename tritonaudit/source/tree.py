@@ -44,12 +44,13 @@ class FunctionTree:
         ):
             raise TooDeep
         # An indented function keeps its columns under a statement of our own, one line earlier.
-        indented = source[:1] in (" ", "\t")
-        self._first_line = function.first_line - (1 if indented else 0)
-        self._module = cst.parse_module(_WRAPPER + source if indented else source)
+        self._is_indented = source[:1] in (" ", "\t")
+        self._module = cst.parse_module(_WRAPPER + source if self._is_indented else source)
         self.function = next(_functions(self._module))
         self._places: dict[int, _Place] | None = None
-        self.outlined, self._lines = function, module.lines
+        self._rows: dict[int, int] | None = None
+        self.outlined, self._file = function, module
+        self._lines, self._lines_now = source.split("\n"), module.lines
 
     @cached_property
     def _concrete(self) -> dict[int, cst.CSTNode]:
@@ -65,13 +66,29 @@ class FunctionTree:
         return self._concrete.get(id(node))
 
     def span(self, node: cst.CSTNode) -> Span:
-        """Where a node of this tree stands in the file."""
+        """Where a node of this tree stands in the file, where lines may have been put in before the function."""
         written = self._written.get(id(node))
         if written is not None:
-            return span_of(written, self._lines)
+            return span_of(written, self._file.lines)
         if self._places is None:
-            self._places = _positions(self._module, self._first_line - 1)
-        return Span(*self._places[id(node)])
+            self._places = _positions(self._module)
+        line, column, end_line, end_column = self._places[id(node)]
+        return Span(self._line(line), column, self._line(end_line), end_column)
+
+    def _line(self, line: int) -> int:
+        """Where a line of the tree stands in the file: blank lines may have come, or gone, before it and inside."""
+        row = line - 1 - self._is_indented
+        if self._lines_now is not self._file.lines:
+            self._lines_now, self._rows = self._file.lines, self._moved_rows()
+        return self.outlined.first_line + (row if self._rows is None else self._rows[row])
+
+    def _moved_rows(self) -> dict[int, int] | None:
+        """The rows of the function's lines by those that they had when it was parsed; None where they are the same."""
+        now = self._file.text_of(self.outlined).split("\n")
+        if now == self._lines[:-1]:
+            return None
+        written = [[row for row, line in enumerate(lines) if line.strip()] for lines in (self._lines, now)]
+        return dict(zip(*written, strict=True))
 
     def code(self, node: cst.CSTNode) -> str:
         return self._module.code_for_node(node)
@@ -132,15 +149,15 @@ _STRINGS = (tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING
 
 
 _Place = tuple[int, int, int, int]
-"""The line and the column where a node starts, and those past its end: a span that nobody has asked for yet."""
+"""The line of the tree and the column where a node starts, and those past its end."""
 
 
 class _Recorder(CodegenState):
     """Writes the module out and notes where each node starts and ends, without its surrounding whitespace."""
 
-    def __init__(self, module: cst.Module, offset: int) -> None:
+    def __init__(self, module: cst.Module) -> None:
         super().__init__(default_indent=module.default_indent, default_newline=module.default_newline)
-        self.line = 1 + offset
+        self.line = 1
         self.column = 1
         self.places: dict[int, _Place] = {}
         self._starts: list[tuple[int, int]] = []
@@ -184,7 +201,7 @@ class _Recording:
         recorder.places[id(self._node)] = (*self._start, recorder.line, recorder.column)
 
 
-def _positions(module: cst.Module, offset: int) -> dict[int, _Place]:
-    recorder = _Recorder(module, offset)
+def _positions(module: cst.Module) -> dict[int, _Place]:
+    recorder = _Recorder(module)
     module._codegen(recorder)
     return recorder.places

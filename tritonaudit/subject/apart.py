@@ -21,7 +21,7 @@ from typing import Any, NoReturn, TypeAlias
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.execute.blame import described
 from tritonaudit.source.decode import Undecodable, decode
-from tritonaudit.subject.find import Kind, kind_of, operation_of, reference_of
+from tritonaudit.subject.find import SubjectKind, kind_of, operation_of, reference_of
 from tritonaudit.subject.model import VARIABLE_SUFFIX, Subject
 from tritonaudit.subject.modules import import_folders, module_name
 from tritonaudit.subject.slicing import Imported, Slice, binding, sliced
@@ -95,11 +95,11 @@ class _Apart:
 
     def subject(self, path: Path, name: str) -> Subject:
         match kind_of(path):
-            case Kind.PAIR:
+            case SubjectKind.PAIR:
                 return self._pair(path)
-            case Kind.VARIANT:
+            case SubjectKind.VARIANT:
                 return self._variant(path)
-            case Kind.SPEC:
+            case SubjectKind.SPEC:
                 return self._of_spec(path, name)
         raise Inseparable("subjects of a folder are judged where they are called")
 

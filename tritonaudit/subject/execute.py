@@ -30,7 +30,7 @@ class LoadError(Exception):
 
 
 def run_file(path: Path) -> ModuleType:
-    """The module of a file: one of a package is imported by its dotted name, any other is run anew.
+    """The module of a file: one of a package is imported by its dotted name, any other is run afresh.
 
     What the file imports from its project is found, the checkout before what is installed. Raises LoadError.
     """

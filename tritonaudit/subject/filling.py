@@ -102,7 +102,7 @@ def _one_after_the_other(parts: Sequence[torch.Tensor], axis: int) -> torch.Tens
 
 
 def _repeated(numbers: Sequence[float], shape: tuple[int, ...], dtype: torch.dtype, device: str) -> torch.Tensor:
-    """The numbers one after the other, along each row anew."""
+    """The numbers one after the other, along each row again."""
     given = torch.tensor(numbers, dtype=dtype, device=device)
     if len(numbers) == 1:
         return given.expand(shape).clone()

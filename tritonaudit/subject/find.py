@@ -16,7 +16,7 @@ _MODEL = re.compile(rb"^class\s+Model\b", re.MULTILINE)
 _PAIR_INPUTS = re.compile(rb"^def\s+get_inputs\b", re.MULTILINE)
 
 
-class Kind(Enum):
+class SubjectKind(Enum):
     """How a file says what is to be audited."""
 
     SPEC = "a spec file: `audit_*.py` that imports tritonaudit, with `Subject`s"
@@ -37,15 +37,15 @@ def unnoticed(files: Iterable[Path]) -> Iterator[Path]:
             yield path
 
 
-def kind_of(path: Path) -> Kind | None:
+def kind_of(path: Path) -> SubjectKind | None:
     """How a file says what is to be audited; None for a file that does not, or that cannot be read."""
     is_spec, is_variant = _SPEC_NAME.fullmatch(path.name), _VARIANT_NAME.fullmatch(path.name)
     data = _text_of(path)
     if is_spec and _IMPORTS_US.search(data):
-        return Kind.SPEC
+        return SubjectKind.SPEC
     if _PAIR.search(data):
-        return Kind.PAIR
-    return Kind.VARIANT if is_variant and _defines(data, f"triton_{operation_of(path)}") else None
+        return SubjectKind.PAIR
+    return SubjectKind.VARIANT if is_variant and _defines(data, f"triton_{operation_of(path)}") else None
 
 
 def operation_of(variant: Path) -> str:
@@ -69,7 +69,7 @@ def reference_of(pair: Path) -> Path | None:
 
 def variants_in(folder: Path) -> tuple[Path, ...]:
     """The variants in a folder, sorted by name."""
-    return tuple(path for path in sorted(folder.glob("v*.py")) if kind_of(path) is Kind.VARIANT)
+    return tuple(path for path in sorted(folder.glob("v*.py")) if kind_of(path) is SubjectKind.VARIANT)
 
 
 def _defines(data: bytes, name: str) -> bool:

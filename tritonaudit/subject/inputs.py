@@ -48,7 +48,7 @@ def make_inputs(subject: Subject, case: Case) -> Arguments:
 
 
 def seed(case: Case) -> None:
-    """Begin anew the numbers of chance that are global, those of Python and NumPy as well as torch's."""
+    """Reset the global random number generators, those of Python and NumPy as well as torch's."""
     seed_torch(case.seed)
     random.seed(case.seed)
     if (numpy := sys.modules.get("numpy")) is not None:
@@ -381,7 +381,7 @@ def _asked(subject: Subject, case: Case) -> dict[str, Any]:
 
 
 def _fill_keywords(fill: str) -> dict[str, Any]:
-    """A fill as these functions are told of it: a number, the name of a pattern, or a special value."""
+    """A fill as these functions are given it: a number, the name of a pattern, or a special value."""
     if fill == "normal":
         return {}
     if fill == "alternating":

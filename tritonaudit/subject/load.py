@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from tritonaudit.subject.execute import LoadError, run_file, running
-from tritonaudit.subject.find import Kind, kind_of, operation_of, reference_of, variants_in
+from tritonaudit.subject.find import SubjectKind, kind_of, operation_of, reference_of, variants_in
 from tritonaudit.subject.model import VARIABLE_SUFFIX, Subject
 
 __all__ = ["LoadError", "load_subjects"]
@@ -24,12 +24,12 @@ def load_subjects(path: Path) -> tuple[Subject, ...]:
     if path.is_dir():
         variants = variants_in(path)
         if not variants:
-            raise LoadError(f"no file here is {Kind.VARIANT.value}", str(path))
+            raise LoadError(f"no file here is {SubjectKind.VARIANT.value}", str(path))
         return tuple(_variant(variant) for variant in variants)
     match kind_of(path):
-        case Kind.PAIR:
+        case SubjectKind.PAIR:
             return (_pair(path),)
-        case Kind.VARIANT:
+        case SubjectKind.VARIANT:
             return (_variant(path),)
         case _:
             return _spec(path)

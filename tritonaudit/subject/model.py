@@ -320,7 +320,7 @@ def _named_places(subject: Subject, name: str) -> Iterator[str | int]:
 
 
 def _kinds(function: Callable[..., Any]) -> Mapping[str, Any]:
-    """The kinds of a function's parameters, by their names; none where that cannot be told."""
+    """The kinds of a function's parameters, by their names; none where that is unknown."""
     try:
         return {name: parameter.kind for name, parameter in inspect.signature(function).parameters.items()}
     except (TypeError, ValueError):  # as of some that are built in

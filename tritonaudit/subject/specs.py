@@ -121,6 +121,11 @@ class _Writer:
         return next(target for target in candidates if target not in self._taken)
 
 
+def spec_beside(path: Path) -> Path:
+    """Where the spec of a module goes that has its folder for itself."""
+    return path.with_name(f"audit_{path.stem}.py")
+
+
 def _is_first_party(path: Path, name: str) -> bool:
     """Whether import sorters find the module in its project, as they look for it."""
     top = name.partition(".")[0]

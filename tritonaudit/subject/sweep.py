@@ -16,7 +16,7 @@ class _Sweep:
     """What a dimension is tried with: a size that blocks divide, one that they do not, the least.
 
     All of `growing` are divisible by 16 and rounded up to the same power of 2, so that a kernel has no need to be
-    compiled anew for any of them.
+    compiled again for any of them.
     """
 
     base: int
@@ -63,7 +63,7 @@ def compile_cases(subject: Subject) -> tuple[Case, ...]:
 def storm_cases(subject: Subject) -> tuple[tuple[str, tuple[Case, ...]], ...]:
     """For each dimension, cases in which it alone grows, by sizes for which one compiled kernel would do.
 
-    A kernel that is specialised anew for each of them has a recompile storm. Dimensions whose sizes the subject names
+    A kernel that is specialised again for each of them has a recompile storm. Dimensions whose sizes the subject names
     do not grow.
     """
     base = {name: _sweep_of(subject, name).base for name in size_names(subject)}

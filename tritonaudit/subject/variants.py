@@ -19,7 +19,7 @@ from tritonaudit.source.decode import decode
 from tritonaudit.source.discover import project_root
 from tritonaudit.source.outline import outline
 from tritonaudit.subject.execute import run_file
-from tritonaudit.subject.find import Kind, kind_of
+from tritonaudit.subject.find import SubjectKind, kind_of
 from tritonaudit.subject.guess.parameters import Guess, TorchName, guesses
 from tritonaudit.subject.guess.roles import KernelRoles
 from tritonaudit.subject.model import Subject
@@ -103,7 +103,7 @@ def _spec(folder: Path, operation: str) -> Subject | None:
     """What a spec file of the folder says of the operation: the subject of its name, or the only one."""
     from tritonaudit.subject.load import load_subjects
 
-    specs = [path for path in sorted(folder.glob("audit_*.py")) if kind_of(path) is Kind.SPEC]
+    specs = [path for path in sorted(folder.glob("audit_*.py")) if kind_of(path) is SubjectKind.SPEC]
     subjects = [subject for path in specs for subject in load_subjects(path)]
     if len(subjects) < 2:
         return subjects[0] if subjects else None

@@ -85,7 +85,7 @@ class Budget:
         return self.values.if_judged(self.rounding > 2 * _NOISE * self.noise)
 
     @cached_property
-    def telling(self) -> int:
+    def decisive(self) -> int:
         """How many of them there are."""
         return int(self.tells.sum())
 
@@ -96,13 +96,13 @@ class Budget:
 
     def again(self, other: Tensor, error: Tensor) -> Again:
         """What of a result's elements, with their errors, is rounded more than once."""
-        if not self.telling:
+        if not self.decisive:
             return Again()
         values = self.values
         places = (self.tells & (error > self.once)).nonzero().flatten()
         wanted = values.wanted.index_select(0, places)
         away = (other.index_select(0, places) - wanted).sign() * torch.where(wanted < 0, -1.0, 1.0)
-        return Again(len(places) / self.telling, distinct(wanted, MANY), float(away.sum()) / self.telling)
+        return Again(len(places) / self.decisive, distinct(wanted, MANY), float(away.sum()) / self.decisive)
 
     @cached_property
     def again_of_same(self) -> Again | None:

@@ -34,7 +34,7 @@ class Ran:
     `written` gives for each of them the place in the source where that is done: path, line and column. `elements` has
     of those where it is known which of their bytes were written. Where it was watched so closely `held` has a digest of
     each storage that it was given, as that was before, `sizes` its bytes, and `left` those of what it may have written.
-    `untold` says where what happens depends on what is not known. `site` is the line that launches it.
+    `undecided` says where what happens depends on what is not known. `site` is the line that launches it.
     """
 
     launch: Launch
@@ -44,7 +44,7 @@ class Ran:
     held: Mapping[int, int] = field(default_factory=dict)
     sizes: Mapping[int, int] = field(default_factory=dict)
     left: Mapping[int, torch.Tensor] = field(default_factory=dict)
-    untold: tuple[Fault, ...] = ()
+    undecided: tuple[Fault, ...] = ()
     site: tuple[str, int] | None = None
 
 
@@ -226,7 +226,7 @@ def results_of(
     """What a call gave, by name: what it returned, once, and arguments that it changes by intent, and gradients.
 
     Where it returns something else as well, those that it changes count if any of them is another than what was `given`
-    in the end: a reference may give anew what the wrapper changes. Where that is not the `number` that another call
+    in the end: a reference may give again what the wrapper changes. Where that is not the `number` that another call
     gave, it is settled by this: what changes may stay as it is on other numbers, and be returned besides. A change that
     is not among that number is left out only if the other call was one `of_same` function.
     """

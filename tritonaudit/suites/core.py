@@ -39,7 +39,7 @@ _MOST_SMALLER = 2
 """Dimensions that make room for the largest sizes of the others."""
 _COARSE = ("bfloat16", "float16")
 """In which long sums lose most, the coarsest first."""
-_TELLING_FILLS = ("nan", "inf", "zeros")
+_DECISIVE_FILLS = ("nan", "inf", "zeros")
 _NEEDED = {
     CALL: frozenset((Symptom.WRONG_RESULT,)),
     REPEAT: frozenset((Symptom.NONDETERMINISTIC,)),
@@ -70,7 +70,7 @@ class CoreCase:
 def called_cases(
     subject: Subject, axes: Axes, plan: Plan, taken: Case | None = None, seed: int = 0
 ) -> tuple[CoreCase, ...]:
-    """The cases that have to be called, the most telling first.
+    """The cases that have to be called, the most decisive first.
 
     After one ordinary case come sizes that no block divides and those around the largest block, special values, the
     other dtypes, one size of each dimension that counts heads and the like, the other layouts, and those of what a
@@ -107,7 +107,7 @@ def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Ite
     largest = {**beside, **_largest(subject, axes, beside)}
     yield from _with(subject, axes, "the largest sizes", largest)
     dtypes = [beside.get(axes.dtype, axes.dtype.ordinary), *axes.dtype.values]
-    for fill in filter(_is_telling, map(str, axes.fill.values)):
+    for fill in filter(_is_decisive, map(str, axes.fill.values)):
         holder = next((dtype for dtype in dtypes if axes.holds(dtype, fill)), axes.dtype.ordinary)
         yield from _with(subject, axes, str(AxisValue("fill", fill)), {**beside, axes.fill: fill, axes.dtype: holder})
     for axis in (axes.dtype, axes.layout):
@@ -126,10 +126,10 @@ def _values(axes: Axes, case: Case) -> dict[Axis, Value]:
     return {**{axis: sizes[axis.name] for axis in axes.sizes}, axes.dtype: case.dtype}
 
 
-def _is_telling(fill: str) -> bool:
+def _is_decisive(fill: str) -> bool:
     """Whether it is a special value, puts NaN among others, or makes what is given large."""
     special = special_of(fill)
-    return fill in _TELLING_FILLS or fill.startswith(SCALED) or (special is not None and math.isnan(special[0]))
+    return fill in _DECISIVE_FILLS or fill.startswith(SCALED) or (special is not None and math.isnan(special[0]))
 
 
 def _with(subject: Subject, axes: Axes, what: str, chosen: dict[Axis, Value]) -> Iterator[tuple[str, Case]]:
@@ -184,7 +184,7 @@ def core_trials(
     """
     repeated = [one.case for one in cases[:2]][-1:] or [first]
     return (
-        _trial(Suite.INTEGRITY, INTEGRITY, "integrity", first),
+        _trial(Suite.INTEGRITY, INTEGRITY, first.label, first),
         *(_trial(Suite.CORRECTNESS, CALL, one.what, one.case) for one in cases),
         _trial(Suite.CORRECTNESS, REPEAT, "other orders of programs", repeated[0]),
         *hardship_trials(subject, blocks),

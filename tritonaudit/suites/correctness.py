@@ -65,11 +65,11 @@ def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> Ca
         outcome = _failed(subject, case, called, watched)
     outcome = _completed(outcome, called, time.perf_counter() - started)
     outcome = replace(outcome, asks_multiprocessors=called.asks_multiprocessors, operators=called.operators)
-    return outcome if called.multiprocessors is None else _told_of(called.multiprocessors, outcome, called)
+    return outcome if called.multiprocessors is None else _reported_of(called.multiprocessors, outcome, called)
 
 
-def _told_of(multiprocessors: int, outcome: CaseOutcome, called: Called) -> CaseOutcome:
-    """What a call came to that was told of so few: a wrapper may do with more alone, as all GPUs have more."""
+def _reported_of(multiprocessors: int, outcome: CaseOutcome, called: Called) -> CaseOutcome:
+    """What a call came to that saw so few: a wrapper may need more, and all GPUs have more."""
     few = f"with {multiprocessors} multiprocessors"
     is_empty = any(ran.launch.grid is not None and 0 in ran.launch.grid for ran in called.ran)
     if called.error is not None or is_empty:

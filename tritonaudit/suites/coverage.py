@@ -46,9 +46,9 @@ class Missed:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Of a core of so many trials so many were `tried`, and of so many cases `planned` so many were `called`.
+    """Of a core of so many trials so many were `tried`, and of so many different `cases` so many were `called`.
 
-    The core is small, and nothing passes without it; the cases planned are all that an audit with time enough tries.
+    The core is small, and nothing passes without it; `cases` are all that an audit with time enough tries.
     Of the trials that were tried so many were `refused`: the wrapper does not take their cases. Suites that do not
     apply to the subject are `inapplicable`, each with the reason.
     """
@@ -56,7 +56,7 @@ class Coverage:
     core: int = 0
     tried: int = 0
     missing: tuple[Missed, ...] = ()
-    planned: int = 0
+    cases: int = 0
     called: int = 0
     refused: int = 0
     inapplicable: tuple[tuple[str, str], ...] = ()
@@ -72,15 +72,15 @@ class Coverage:
 
     @property
     def shown(self) -> str:
-        """`core 38 of 38, 12 refused by the wrapper, cases 33 of 111`."""
-        return f"{self.shown_core}, cases {self.called} of {self.planned}"
+        """`38 of 38 core trials, 12 refused by the wrapper, 33 of 111 cases`."""
+        return f"{self.shown_core}, {self.called} of {self.cases} cases"
 
     @property
     def shown_core(self) -> str:
-        """`core 38 of 38, 12 refused by the wrapper`."""
+        """`38 of 38 core trials, 12 refused by the wrapper`."""
         refused = f", {self.refused} refused by the wrapper" if self.refused else ""
         without = "".join(f", {suite} does not apply" for suite, _ in self.inapplicable)
-        return f"core {self.tried} of {self.core}{refused}{without}"
+        return f"{self.tried} of {self.core} core trials{refused}{without}"
 
 
 def shown_missing(missing: Iterable[Missed]) -> str:
@@ -106,9 +106,10 @@ def coverage_of(records: Sequence[tuple[Record, Sequence[Suite]]], cut_short: st
     inapplicable: dict[str, str] = {}
     refused = 0
     planned: dict[str, None] = {}
-    called: dict[str, None] = {}
+    tried_cases: dict[str, None] = {}
     for record, suites in records:
         plan = record.planned
+        tried_cases |= dict.fromkeys(outcome.case.label for outcome in record.outcomes.values())
         why = _why_stopped(record, cut_short)
         if plan is None:
             missing += [Missed(suite.value, NOT_PLANNED, why) for suite in suites]
@@ -122,11 +123,10 @@ def coverage_of(records: Sequence[tuple[Record, Sequence[Suite]]], cut_short: st
         missing += _missing(of_record, record.outcomes, why)
         refused += len(_refused(of_record, record.outcomes))
         planned |= dict.fromkeys(plan.cases)
-        called |= {trial.case: None for trial in record.outcomes if trial.check == "call"}
-    done = sum(case in called for case in planned)
+    planned |= tried_cases
     wanted = len(core) - sum(missed.is_moot for missed in missing)
     tried = len(core) - sum(missed.what != NOT_PLANNED for missed in missing)
-    return Coverage(wanted, tried, tuple(missing), len(planned), done, refused, tuple(inapplicable.items()))
+    return Coverage(wanted, tried, tuple(missing), len(planned), len(tried_cases), refused, tuple(inapplicable.items()))
 
 
 def _why_stopped(record: Record, cut_short: str) -> str:

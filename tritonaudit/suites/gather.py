@@ -33,7 +33,8 @@ _INSTEAD = {Symptom.WEAK_REFERENCE: Status.INCONCLUSIVE}
 class SubjectRun:
     """All that trying a subject came to: `trials` in their order, what was `left_out` and why, its `coverage`.
 
-    The `seed` drew the cases that nobody could foresee; None where it came to none.
+    The `seed` drew the cases that nobody could foresee; None where it came to none. The `outcomes` are of the suites
+    that were `asked` for; of the others, the checks in `failed_unasked` failed.
     """
 
     path: Path
@@ -44,6 +45,8 @@ class SubjectRun:
     left_out: tuple[tuple[str, str], ...] = ()
     coverage: Coverage = field(default_factory=Coverage)
     seed: int | None = None
+    asked: tuple[Suite, ...] = SUITES
+    failed_unasked: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -79,7 +82,7 @@ def gather(
     """The run of a subject, from its journal; where that has no end, it was `cut_short` by this.
 
     Of a subject that ran on a GPU, the journal of what the CPU engine `watched` of its memory stands beside it. Where
-    it was to be `cross_checked`, what came of that is told, too.
+    it was to be `cross_checked`, what came of that is reported, too.
     """
     records = [record] if watched is None else [record, watched]
     ended = [entry for one in records for entry in one.ended]

@@ -55,8 +55,8 @@ class GivenToo:
             as_given = self._as_given(case, work, may_ask) if any(certain(outcome)) else None
             seen = frozenset[Symptom]() if as_given is None else frozenset(certain(as_given))
             outcome = self._between(outcome, given)
-            told = tuple(_told(one, seen, ELSEWHERE) for one in outcome.sightings)
-            outcome = replace(outcome, sightings=told, unsettled=frozenset(_unsettled(outcome, as_given)))
+            reported = tuple(_reported(one, seen, ELSEWHERE) for one in outcome.sightings)
+            outcome = replace(outcome, sightings=reported, unsettled=frozenset(_unsettled(outcome, as_given)))
         else:
             self._given[work, case.label] = outcome
         return _of_layout(outcome)
@@ -72,8 +72,10 @@ class GivenToo:
         right = self._right.get(outcome.case.dtype)
         if right is None or not outcome.case.is_plain or not right.surround({**given.sizes, **outcome.case.sizes}):
             return outcome
-        told = (replace(one, text=f"{one.text}, {BETWEEN}") if _is_numeric(one) else one for one in outcome.sightings)
-        return replace(outcome, sightings=tuple(told))
+        reported = (
+            replace(one, text=f"{one.text}, {BETWEEN}") if _is_numeric(one) else one for one in outcome.sightings
+        )
+        return replace(outcome, sightings=tuple(reported))
 
     def _as_given(self, case: Case, work: Work, may_ask: bool) -> CaseOutcome | None:
         as_given = replace(case, sizes={})
@@ -136,10 +138,10 @@ def _is_harmless(outcome: CaseOutcome) -> bool:
 def _of_layout(outcome: CaseOutcome) -> CaseOutcome:
     if not _is_harmless(outcome):
         return outcome
-    return replace(outcome, sightings=tuple(_told(one, frozenset(), OTHERWISE) for one in outcome.sightings))
+    return replace(outcome, sightings=tuple(_reported(one, frozenset(), OTHERWISE) for one in outcome.sightings))
 
 
-def _told(sighting: Sighting, as_given: frozenset[Symptom], where: str) -> Sighting:
+def _reported(sighting: Sighting, as_given: frozenset[Symptom], where: str) -> Sighting:
     if as_given & alike(sighting.symptom) or not sighting.is_certain or sighting.text.endswith(BETWEEN):
         return sighting
     return replace(sighting, text=f"{sighting.text}, {where}", is_certain=False)

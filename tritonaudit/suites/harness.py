@@ -114,7 +114,7 @@ def repair() -> None:
 
 
 def forget_replaced() -> None:
-    """Begin anew to note what is replaced, as it is repaired."""
+    """Forget what was replaced, since it is repaired."""
     if _remembered is not None:
         _remembered.repair()
         _remembered.replaced.clear()

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tritonaudit.execute.blame import account_in
+from tritonaudit.execute.blame import account_in, described, is_refusal
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.large import ELEMENTS
@@ -27,20 +27,26 @@ def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
     from tritonaudit.suites.calling import How, call_subject
 
     called = call_subject(device, subject, case, How(has_memory=False))
-    sightings = tuple(_told_once([one for one in memory.sightings(called) if one.symptom in _SYMPTOMS]))
+    sightings = tuple(_reported_once([one for one in memory.sightings(called) if one.symptom in _SYMPTOMS]))
     if called.error is not None and not sightings:
-        account = account_in(called.error)
-        what = "" if account.kind.startswith("tritonaudit.") else f"{account.kind}: "
-        said = f"on tensors without memory: {what}{account.text}"
         refused = tuple(_too_many_programs(case, called))
         checked = frozenset(one.symptom for one in refused)
-        return CaseOutcome(case, checked, refused, unchecked=((Symptom.OVERFLOW, said),))
-    untold = [(ran.launch.kernel, fault) for ran in called.ran for fault in ran.untold]
-    if untold and not sightings:
-        reason = f"on tensors without memory: in `{untold[0][0].name}` {memory.said(untold[0][1])}"
+        return CaseOutcome(case, checked, refused, unchecked=((Symptom.OVERFLOW, _said(called.error)),))
+    undecided = [(ran.launch.kernel, fault) for ran in called.ran for fault in ran.undecided]
+    if undecided and not sightings:
+        reason = f"on tensors without memory: in `{undecided[0][0].name}` {memory.said(undecided[0][1])}"
         unchecked = ((Symptom.OVERFLOW, reason), (Symptom.OUT_OF_BOUNDS, reason))
         return CaseOutcome(case, frozenset(), unchecked=unchecked)
     return CaseOutcome(case, _SYMPTOMS, sightings, kernels=tuple({ran.launch.kernel for ran in called.ran}))
+
+
+def _said(error: BaseException) -> str:
+    """Why nothing is known of a call that raised."""
+    if is_refusal(error):
+        return f"the wrapper refuses the case: {described(error)}"
+    account = account_in(error)
+    what = "" if account.kind.startswith("tritonaudit.") else f"{account.kind}: "
+    return f"on tensors without memory: {what}{account.text}"
 
 
 def look_far(device: Device, subject: Subject, case: Case) -> CaseOutcome:
@@ -69,7 +75,7 @@ def not_looked(case: Case, reason: str) -> CaseOutcome:
     return CaseOutcome(case, frozenset(), unchecked=((Symptom.OVERFLOW, f"with so many elements: {reason}"),))
 
 
-def _told_once(sightings: Sequence[Sighting]) -> Iterator[Sighting]:
+def _reported_once(sightings: Sequence[Sighting]) -> Iterator[Sighting]:
     """Without the accesses that go wrong since an integer overflowed, which few callers have tensors enough for."""
     overflowed = {one.place for one in sightings if one.symptom is Symptom.OVERFLOW}
     for one in sightings:

@@ -132,8 +132,8 @@ def _judged(
         found = [*_fallback(calls), *_no_tensor(first)]
         checked = frozenset(symptom for symptom, _, _ in found)
         return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)))
-    is_telling = case.fill == Case().fill
-    answers, missing = _answers(subject, case, calls, given) if is_telling else ({}, _ALIKE)
+    is_decisive = case.fill == Case().fill
+    answers, missing = _answers(subject, case, calls, given) if is_decisive else ({}, _ALIKE)
     weak = list(_weak(first, answers))
     has_reference = subject.reference is not None and bool(first.ran) and first.arithmetic != Spent()
     wanted = arithmetic_of(subject, given[0], case) if has_reference else Spent()
@@ -143,20 +143,20 @@ def _judged(
         *_torch_arithmetic(subject, first, wanted),
         *_unseen(calls),
         *_passed(calls),
-        *(_stale(calls, answers) if is_telling else ()),
+        *(_stale(calls, answers) if is_decisive else ()),
         *_aliased(calls),
         *_beside(calls),
         *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
     ]
-    is_told = any(symptom is Symptom.TORCH_WORK for symptom, _, _ in found)
-    unchecked = [(Symptom.TORCH_WORK, why) for why in _unknown_arithmetic(subject, first, wanted) if not is_told]
+    is_reported = any(symptom is Symptom.TORCH_WORK for symptom, _, _ in found)
+    unchecked = [(Symptom.TORCH_WORK, why) for why in _unknown_arithmetic(subject, first, wanted) if not is_reported]
     if any(one.on_their_way is None for one in calls):
         unchecked.append((Symptom.THREAD, "the call fails where a launch on another stream comes late"))
     if not missing and not weak and not _are_weighed(first, answers[0]):
         missing = "some output is empty, or of another type than the reference's"
     if missing:
         unchecked.append((Symptom.WEAK_REFERENCE, missing))
-    if not is_telling:
+    if not is_decisive:
         unchecked.append((Symptom.STALE, _ALIKE))
     checked = frozenset(SYMPTOMS) - {symptom for symptom, _ in unchecked}
     return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked))
@@ -339,12 +339,17 @@ def _passed(calls: Sequence[Call]) -> Iterator[_Seen]:
     total = _elements(first)
     for result, here, there in zip(first.results, first.kept, other.kept, strict=True):
         is_large = here.numel() >= _LARGE_SHARE * total and not result.name.startswith("gradient")
-        if is_large and not is_same(here, there) and _is_told(first, other, here) and _is_told(other, first, there):
+        if (
+            is_large
+            and not is_same(here, there)
+            and _is_reported(first, other, here)
+            and _is_reported(other, first, there)
+        ):
             text = f"all that is in {result.name} are numbers passed to launches, which the host has computed"
             yield Symptom.TORCH_WORK, text, True
 
 
-def _is_told(one: Call, other: Call, tensor: torch.Tensor) -> bool:
+def _is_reported(one: Call, other: Call, tensor: torch.Tensor) -> bool:
     """Whether each element is, rounded to its type, a number that launches are given, and not those of the other."""
     passed = _passed_in(one) - _passed_in(other)
     if not passed or not tensor.numel() or not tensor.is_floating_point():
@@ -432,7 +437,7 @@ def _are_kept(one: Call, other: Call) -> bool:
 
 
 def _is_right(one: Call, answers: Mapping[int, References]) -> bool | None:
-    """Whether the results are the reference's; None where that cannot be told.
+    """Whether the results are the reference's; None where that is unknown.
 
     What a call has left need not change once more: then what is returned alone is compared.
     """

@@ -131,7 +131,7 @@ class Journal:
     """The entries of one subject, oldest first.
 
     They are kept in the file too, where it can be written and no other process has it. With `resumes` those that are
-    there already come first; a file that is damaged, but for an entry left half written in the end, begins anew.
+    there already come first; a file that is damaged, but for an entry left half written in the end, starts over.
     """
 
     def __init__(self, path: Path | None = None, *, resumes: bool = False) -> None:

@@ -79,7 +79,7 @@ def kind(tensor: Tensor) -> str:
     return "boolean" if tensor.dtype == torch.bool else "integer"
 
 
-def told(element: Element) -> str:
+def described(element: Element) -> str:
     place = ", ".join(map(str, element.index))
     return f"the worst at [{place}]: {_number(element.got)}, wanted {_number(element.wanted)}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tritonaudit.capture.launch import KernelRef
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.ir import Location
 from tritonaudit.suites.calling import Called, Ran
 from tritonaudit.suites.facts import WATCHED, Symptom
@@ -14,32 +14,32 @@ from tritonaudit.suites.outcome import Place, Sighting
 SYMPTOMS = WATCHED
 
 _SYMPTOM_OF = {
-    Kind.OUT_OF_BOUNDS_LOAD: Symptom.OUT_OF_BOUNDS,
-    Kind.OUT_OF_BOUNDS_STORE: Symptom.OUT_OF_BOUNDS,
-    Kind.OUT_OF_BOUNDS_ATOMIC: Symptom.OUT_OF_BOUNDS,
-    Kind.BETWEEN_ELEMENTS: Symptom.OUT_OF_BOUNDS,
-    Kind.NO_TENSOR: Symptom.OUT_OF_BOUNDS,
-    Kind.MISALIGNED: Symptom.OUT_OF_BOUNDS,
-    Kind.UNDEFINED_STORED: Symptom.UNINITIALISED,
-    Kind.UNDEFINED_ADDRESS: Symptom.UNINITIALISED,
-    Kind.UNDEFINED_BRANCH: Symptom.UNINITIALISED,
-    Kind.UNDEFINED_MASK: Symptom.UNINITIALISED,
-    Kind.MASKED_STORED: Symptom.UNDEFINED_LANE,
-    Kind.MASKED_MASK: Symptom.UNDEFINED_LANE,
-    Kind.RACE_WRITE_WRITE: Symptom.RACE,
-    Kind.RACE_READ_WRITE: Symptom.RACE,
-    Kind.SAME_WRITES: Symptom.RACE,
-    Kind.LANES_COLLIDE: Symptom.COLLIDING_LANES,
-    Kind.LANES_WRITE_WRITE: Symptom.RACE,
-    Kind.LANES_READ_WRITE: Symptom.RACE,
-    Kind.OVERFLOW_ADDRESS: Symptom.OVERFLOW,
-    Kind.DIVISION_BY_ZERO: Symptom.DIVISION_BY_ZERO,
-    Kind.ASSERTION: Symptom.ASSERTION,
-    Kind.WAITS_FOREVER: Symptom.HANG,
+    FaultKind.OUT_OF_BOUNDS_LOAD: Symptom.OUT_OF_BOUNDS,
+    FaultKind.OUT_OF_BOUNDS_STORE: Symptom.OUT_OF_BOUNDS,
+    FaultKind.OUT_OF_BOUNDS_ATOMIC: Symptom.OUT_OF_BOUNDS,
+    FaultKind.BETWEEN_ELEMENTS: Symptom.OUT_OF_BOUNDS,
+    FaultKind.NO_TENSOR: Symptom.OUT_OF_BOUNDS,
+    FaultKind.MISALIGNED: Symptom.OUT_OF_BOUNDS,
+    FaultKind.UNDEFINED_STORED: Symptom.UNINITIALISED,
+    FaultKind.UNDEFINED_ADDRESS: Symptom.UNINITIALISED,
+    FaultKind.UNDEFINED_BRANCH: Symptom.UNINITIALISED,
+    FaultKind.UNDEFINED_MASK: Symptom.UNINITIALISED,
+    FaultKind.MASKED_STORED: Symptom.UNDEFINED_LANE,
+    FaultKind.MASKED_MASK: Symptom.UNDEFINED_LANE,
+    FaultKind.RACE_WRITE_WRITE: Symptom.RACE,
+    FaultKind.RACE_READ_WRITE: Symptom.RACE,
+    FaultKind.SAME_WRITES: Symptom.RACE,
+    FaultKind.LANES_COLLIDE: Symptom.COLLIDING_LANES,
+    FaultKind.LANES_WRITE_WRITE: Symptom.RACE,
+    FaultKind.LANES_READ_WRITE: Symptom.RACE,
+    FaultKind.OVERFLOW_ADDRESS: Symptom.OVERFLOW,
+    FaultKind.DIVISION_BY_ZERO: Symptom.DIVISION_BY_ZERO,
+    FaultKind.ASSERTION: Symptom.ASSERTION,
+    FaultKind.WAITS_FOREVER: Symptom.HANG,
 }
-_OF_LANES = (Kind.LANES_WRITE_WRITE, Kind.LANES_READ_WRITE)
+_OF_LANES = (FaultKind.LANES_WRITE_WRITE, FaultKind.LANES_READ_WRITE)
 _MOST_BESIDE = 4
-"""Places of the other program's access that are told."""
+"""Places of the other program's access that are named."""
 _BEYOND = frozenset(kind for kind, symptom in _SYMPTOM_OF.items() if symptom is Symptom.OUT_OF_BOUNDS)
 """What a load has from there means nothing, and it is reported where it is loaded."""
 
@@ -93,7 +93,7 @@ def said(fault: Fault) -> str:
 
 
 def _used(fault: Fault) -> str:
-    """Where what is used comes from; of what nobody wrote, which is told where it is read, where it is used."""
+    """Where what is used comes from; of what nobody wrote, which is reported where it is read, where it is used."""
     if fault.origin is None:
         return ""
     if _SYMPTOM_OF.get(fault.kind) is Symptom.UNINITIALISED:

@@ -111,7 +111,7 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
     check_grid(launch)
     bound = {name: filled(value, observed.contents) for name, value in bound.items()} if observed.contents else bound
     faults: tuple[Fault, ...] = ()
-    untold: tuple[Fault, ...] = ()
+    undecided: tuple[Fault, ...] = ()
     written = storages_written(launch, bound)
     sizes = {address: one.size for address, one in written.items()} if how.is_traced else {}
     storages = {**storages_in(bound), **storages_found(bound)} if how.is_watched else {}
@@ -121,7 +121,7 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
         with observed.fresh.watching(sizes) as elements:
             execution.launch(launch, bound)
         faults = execution.launches[-1].faults
-        untold = execution.launches[-1].outcome.untold
+        undecided = execution.launches[-1].outcome.undecided
     except (NoProgram, NotSimulated) as error:
         observed.failure = error
         raise
@@ -134,5 +134,5 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
         left = copies(storages, places)
         observed.tickets.append(streams.launched())
         site = _site() if faults else None
-        observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left, untold, site))
+        observed.ran.append(Ran(launch, faults, places, elements, held, _sizes(storages), left, undecided, site))
         observed.contents = still_known(observed.contents, launch, written)

@@ -155,7 +155,7 @@ class _Poison(OperatorMode):
         return result
 
     def left_in(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        """The elements that still hold the poison; None where that cannot be told: of single bytes any may be meant."""
+        """The elements that still hold the poison; None where that is unknown: of single bytes any may be meant."""
         filled = self._filled.get(storage_address(tensor))
         if filled is None or tensor.element_size() == 1 or tensor.dtype != filled.dtype:
             return None

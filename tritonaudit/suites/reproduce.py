@@ -19,10 +19,10 @@ def reproduce(path: str, subject: str, case: Case) -> bool:
     task = TryTask(Path(path), subject, case)
     limits = Limits(seconds=2 * MOST_SECONDS, memory=_MEMORY)
     ((_, outcome),) = run_tasks(try_case, [task], workers=1, limits=limits, prepare=become_device, arguments=(False,))
-    return _told(case, outcome)
+    return _reported(case, outcome)
 
 
-def _told(case: Case, outcome: tuple[CaseOutcome, ...] | Killed) -> bool:
+def _reported(case: Case, outcome: tuple[CaseOutcome, ...] | Killed) -> bool:
     if isinstance(outcome, Killed):
         print(f"{case.label}: its process {outcome.message}")
         return True

@@ -51,7 +51,7 @@ class Runner:
 
     Where a GPU tries them, the CPU engine looks at their memory meanwhile: those journals are `watched`.
 
-    `heard` is told of each entry, `ended` of each subject that nothing more is tried of.
+    `heard` learns of each entry, `ended` of each subject that nothing more is tried of.
     """
 
     means: Means

@@ -64,12 +64,12 @@ def sanitized(calls: Calls, kernels: Sequence[KernelRef], seconds: float) -> lis
 
 def _outcomes(cases: Sequence[Case], text: str, kernels: Sequence[KernelRef], reason: str) -> Iterator[CaseOutcome]:
     parts = text.split(_MARK)
-    told = {int(part.partition("\n")[0]): part for part in parts[1:]}
+    reported = {int(part.partition("\n")[0]): part for part in parts[1:]}
     for number, case in enumerate(cases):
-        if number not in told:
+        if number not in reported:
             yield CaseOutcome(case, frozenset(), unchecked=((Symptom.OUT_OF_BOUNDS, reason),))
         else:
-            yield CaseOutcome(case, SYMPTOMS, tuple(dict.fromkeys(sightings(told[number], kernels))))
+            yield CaseOutcome(case, SYMPTOMS, tuple(dict.fromkeys(sightings(reported[number], kernels))))
 
 
 def sightings(text: str, kernels: Sequence[KernelRef]) -> Iterator[Sighting]:
@@ -101,9 +101,9 @@ def sightings(text: str, kernels: Sequence[KernelRef]) -> Iterator[Sighting]:
 _WORDS = {"read": "load", "write": "store"}
 
 
-def _path(told: str, kernel: KernelRef) -> str:
+def _path(reported: str, kernel: KernelRef) -> str:
     """The file that the report means, which it may name without its folder."""
-    return kernel.path if os.path.basename(told) == os.path.basename(kernel.path) else told
+    return kernel.path if os.path.basename(reported) == os.path.basename(kernel.path) else reported
 
 
 def main(file: str) -> None:

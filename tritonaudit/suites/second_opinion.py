@@ -92,10 +92,10 @@ def _difference(result: Result, theirs: torch.Tensor, found: References, number:
     if element is None or judgement.wrong is None:
         return f"{result.name} under TRITON_INTERPRET=1, beside the CPU engine's: {judgement.reason}"
     wrong = max(int(judgement.wrong.sum()), 1)
-    return f"{_told(result.name, element)}; {counted(wrong, 'element')} {differ(wrong)}"
+    return f"{_reported(result.name, element)}; {counted(wrong, 'element')} {differ(wrong)}"
 
 
-def _told(name: str, element: Element) -> str:
+def _reported(name: str, element: Element) -> str:
     place = ", ".join(map(str, element.index))
     wanted, got = map(_shown, (element.wanted, element.got))
     return f"{name}[{place}] is {wanted} on the CPU engine, {got} under TRITON_INTERPRET=1"

@@ -18,13 +18,14 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, cancelling, run_tasks
 from tritonaudit.execute.processes import may_have_gpu
 from tritonaudit.execute.starting import warm_up
-from tritonaudit.finding import Audit, Outcome, Problem, Status
+from tritonaudit.finding import EVERY_KERNEL, Audit, Outcome, Problem, Status
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.results import notebooks_passed_over
 from tritonaudit.rules import all_rules
 from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files, unnoticed
+from tritonaudit.subject.specs import spec_beside
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
 from tritonaudit.suites.journal import Begun, CoreTried, Entry, Expected, Journal
 from tritonaudit.suites.running import Means, Runner, SubjectKey, memory, shown_subject
@@ -83,9 +84,9 @@ class RunAudit:
 
 
 _OTHER_NAME = "its subjects are not run: only those of files named `audit_*.py` are"
-_NO_SUBJECT = "none of the files holds a subject; `tritonaudit init` writes one"
+_NO_SUBJECT = "none of the files holds a subject; "
 Passed = Callable[[SubjectKey], None]
-"""Is told of each subject as soon as its core has been tried, and is known to compute what it should."""
+"""Learns of each subject as soon as its core has been tried, and is known to compute what it should."""
 
 
 def run_paths(
@@ -107,9 +108,17 @@ def run_paths(
         *ran.audit.outcomes,
         *notebooks_passed_over(found.notebooks, "run"),
         *(Outcome("run", shown_path(path), Status.NOT_RUN, reason=_OTHER_NAME) for path in unnoticed(found.files)),
-        *((Outcome("run", "every kernel", Status.NOT_RUN, reason=_NO_SUBJECT),) if not files and found.files else ()),
+        *(_without_subject(found.files) if not files else ()),
     )
     return replace(ran, audit=replace(ran.audit, problems=tuple(problems), outcomes=outcomes, files=len(found.files)))
+
+
+def _without_subject(files: Sequence[Path]) -> Iterator[Outcome]:
+    """That nothing is run, and where subjects of these files, which hold none, are or would be written."""
+    beside = [spec for file in files if (spec := spec_beside(file)).is_file()]
+    if files:
+        hint = f"{shown_path(beside[0])} does" if beside else "`tritonaudit init` writes one"
+        yield Outcome("run", EVERY_KERNEL, Status.NOT_RUN, reason=_NO_SUBJECT + hint)
 
 
 def _gpu_and_subjects(
@@ -266,8 +275,8 @@ class _Running:
     def _finish(self, key: SubjectKey) -> None:
         run = self.gathered(key)
         seconds = self._journals[key].read().spent
-        told = f"{run.coverage.shown}, in {seconds:.1f} s: {run.verdict.value}"
-        self._progress.done(shown_subject(key), told)
+        reported = f"{run.coverage.shown}, in {seconds:.1f} s: {run.verdict.value}"
+        self._progress.done(shown_subject(key), reported)
 
 
 def _too_little(core: Expected, seconds: float) -> str:

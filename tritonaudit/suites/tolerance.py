@@ -31,7 +31,7 @@ from tritonaudit.finding import Status
 from tritonaudit.suites.budgets import FEW, MANY, PASS_RMS, Again, Budget, Budgets, root_mean_square
 from tritonaudit.suites.expected import Expected, Rounded, distinct
 from tritonaudit.suites.formats import is_inexact, nearest, on
-from tritonaudit.suites.judgement import Extent, Judgement, element, kind, told
+from tritonaudit.suites.judgement import Extent, Judgement, described, element, kind
 from tritonaudit.suites.sentences import counted, differ
 
 Tensor: TypeAlias = torch.Tensor
@@ -206,7 +206,8 @@ def _judge_exact(output: Tensor, expected: Expected, shown: tuple[Tensor, Tensor
     is_near = extent.max <= 1 and output.dtype != torch.bool and wrong <= int(on_edge.sum())
     return Judgement(
         Status.WARN if is_near else Status.FAIL,
-        f"{wrong} of {counted(output.numel(), 'element')} {differ(wrong)}{' by one' if is_near else ''}, {told(worst)}",
+        f"{wrong} of {counted(output.numel(), 'element')} {differ(wrong)}{' by one' if is_near else ''}, "
+        f"{described(worst)}",
         error=extent,
         ratio=Extent(math.inf, math.inf),
         worst=worst,
@@ -258,7 +259,7 @@ def _judge_inexact(output: Tensor, budgets: Budgets) -> Judgement:
         whose = f"{output.numel():,} elements of {_name(output.dtype)}"
         status, reason = Status.FAIL, f"all {whose} are numbers of {found.narrowed}, and the reference's are not"
     if found.nonfinite is not None and _SEVERITY.index(of_astray) >= _SEVERITY.index(status):
-        status, reason = of_astray, f"what is not finite differs from the reference, {told(found.nonfinite)}"
+        status, reason = of_astray, f"what is not finite differs from the reference, {described(found.nonfinite)}"
     elif unasked and is_any_judged:
         reason += f"; {_not_judged(found, ' more')}, and not judged"
     return replace(found, status=status, reason=reason)
@@ -311,12 +312,14 @@ def _of_elements(marked: Tensor, output: Tensor) -> Tensor:
 def _not_judged(found: Judgement, more: str = "") -> str:
     """What of a result is not held against it, and why."""
     finite = found.unasked - found.beyond
-    told = [f"{counted(finite, 'element')}{more} {_are(finite)} finite where the reference is not"] if finite else []
+    reported = (
+        [f"{counted(finite, 'element')}{more} {_are(finite)} finite where the reference is not"] if finite else []
+    )
     if found.beyond:
-        told.append(
+        reported.append(
             f"{counted(found.beyond, 'element')}{more} {_are(found.beyond)} off where PyTorch's own is not finite"
         )
-    return ", and ".join(told)
+    return ", and ".join(reported)
 
 
 def _are(number: int) -> str:
@@ -374,11 +377,11 @@ def _decide(found: Judgement, error: Tensor, budget: Budget, again: Again) -> tu
         (
             _graded(is_element_small, proven.max <= _WARN_ELEMENT or explained.max <= _PASS_ELEMENT),
             f"errors of {counted(found.exceeding, 'element')} are above {_PASS_ELEMENT:g} times the budget,"
-            f" {told(found.worst)}",
+            f" {described(found.worst)}",
         ),
         (
             _graded(is_rms_small, proven.rms <= _WARN_RMS or _is_rms_small(explained.rms, budget)),
-            f"errors are {found.ratio.rms:.3g} times the budget, {told(found.worst)}",
+            f"errors are {found.ratio.rms:.3g} times the budget, {described(found.worst)}",
         ),
         (
             _graded_again(again, budget),

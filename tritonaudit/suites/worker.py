@@ -79,6 +79,7 @@ from tritonaudit.suites.late import (
 from tritonaudit.suites.limits import LARGEST
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
+from tritonaudit.suites.sentences import counted
 from tritonaudit.suites.smaller import Smaller
 from tritonaudit.suites.stability import (
     endure,
@@ -325,7 +326,7 @@ class _Audit:
         self._cross_check(plan)
 
     def _core(self) -> Plan:
-        """Try what has to be tried, the most telling first; the plan for all that comes after it."""
+        """Try what has to be tried, the most decisive first; the plan for all that comes after it."""
         ordinary = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases
         first = next(filter(_has_distinct_elements, ordinary), ordinary[0])
         self._try(INTEGRITY, first, self._integrity, is_minimised=False)
@@ -566,7 +567,7 @@ class _Audit:
         if missed:
             values = ", ".join(map(str, plan.uncovered(outcome.case for outcome in self.outcomes)))
             with_it = f", {values} in none before" if values else ""
-            yield f"{len(missed)} of {len(plan.cases)} cases{with_it}", reason
+            yield f"{counted(len(missed), 'case')}{with_it}", reason
 
     def _more_integrity(self, plan: Plan) -> None:
         for case in [one for one in plan.cases if _has_distinct_elements(one)][:_INTEGRITY_CASES]:

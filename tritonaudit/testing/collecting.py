@@ -25,8 +25,8 @@ from tritonaudit.suites.running import SubjectKey
 from tritonaudit.suites.stage import NoGpu, RunAudit, RunRequest, Where, gpu_for, run_subjects
 from tritonaudit.suites.subjects import subjects_of
 from tritonaudit.suites.suite import Suite
+from tritonaudit.testing.messages import Property, measured_properties, run_properties, summary_of, text_of
 from tritonaudit.testing.suite import Verdict, verdict_of_measuring, verdict_of_run
-from tritonaudit.testing.telling import Property, measured_properties, run_properties, summary_of, text_of
 
 _TIMED = "tritonaudit timing"
 """The group, of `--dist loadgroup`, of all tests that time: they would disturb each other."""

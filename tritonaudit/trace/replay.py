@@ -149,7 +149,7 @@ class _Run:
         """The outcome of executing it on the arguments as they were, or why there is none."""
         import torch
 
-        from tritonaudit.simulator.coincidence import told_apart
+        from tritonaudit.simulator.coincidence import distinguished
         from tritonaudit.simulator.engine import Run, execute
         from tritonaudit.simulator.large import execute_large, has_absent
         from tritonaudit.simulator.live import check_grid, module_of
@@ -175,7 +175,7 @@ class _Run:
             if has_absent(made.arguments):
                 return _Executed(execute_large(module, grid, made.arguments, run).faults, {})
             outcome = execute(module, grid, made.arguments, run)
-            faults = told_apart(outcome, module, grid, made.arguments, run).faults if is_checked else outcome.faults
+            faults = distinguished(outcome, module, grid, made.arguments, run).faults if is_checked else outcome.faults
         except NotATrace:
             raise
         except NotSimulated as error:

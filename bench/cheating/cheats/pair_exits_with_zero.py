@@ -1,5 +1,5 @@
 """After its first two calls it prints a line that says pass and ends its own process with os._exit(0), so that nothing is left to complain.
-Refuse: the result is wrong (the kernel copies its input), and the process that would have told so is ended with a code of success
+Refuse: the result is wrong (the kernel copies its input), and the process that would have said so is ended with a code of success
 """
 
 import json

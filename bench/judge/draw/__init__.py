@@ -1,4 +1,4 @@
-"""How many findings are true and worth telling, on packages that nobody has looked at.
+"""How many findings are true and worth reporting, on packages that nobody has looked at.
 
     python bench/judge draw N freeze --fresh FILE --work DIR     run the tool, draw findings, write down both
     python bench/judge draw N sheets --work DIR --to DIR         what a reader reads: code first, then the message

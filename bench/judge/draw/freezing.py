@@ -18,7 +18,7 @@ from bench.judge.draw.frozen import Draw, Drawn, Frozen, write
 from tritonaudit.config import Config
 from tritonaudit.engine import check
 from tritonaudit.finding import Confidence, Finding
-from tritonaudit.report.causes import told_once
+from tritonaudit.report.causes import reported_once
 
 _LEAST_OF_A_SEVERITY = 20
 
@@ -81,7 +81,7 @@ def _looked_at(commit: str, package: str, version: str, work: Path) -> tuple[Fro
     sha256, reason = unpacked(package, version, folder)
     if reason:
         return Frozen(commit, package, version, sha256, 0, 0, 0, 0, 0, reason), []
-    findings = told_once(check([folder], Config(folder, pedantic=True))).findings
+    findings = reported_once(check([folder], Config(folder, pedantic=True))).findings
     shown = [one for one in findings if one.confidence is not Confidence.LOW]
     severities = Counter(one.severity.value for one in shown)
     kernels = sum(len(module.jit) for _, module in kernel_modules(folder))

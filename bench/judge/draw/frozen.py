@@ -11,7 +11,7 @@ from typing import TypeVar
 
 HOLDER = Path(__file__).parent
 VERDICTS = ("true", "useless", "false", "unsure")
-"""True and worth telling; true, but of no use to anybody; false; the reader cannot tell."""
+"""True and worth reporting; true, but of no use to anybody; false; the reader cannot tell."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Frozen:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A finding that was drawn; one of low confidence is told by `--pedantic` only.
+    """A finding that was drawn; one of low confidence is shown only by `--pedantic`.
 
-    `line_hash` is of the line's text, so that it can be told whether it is still that.
+    `line_hash` is of the line's text, which shows whether it is still that.
     """
 
     index: int

@@ -18,7 +18,7 @@ Read NNN.code.txt first and write down what you would say of this code yourself.
 decide whether what the tool says is so; the whole package is at hand for callers and helpers.
 
 Write one line for each finding, tabs between: index, verdict, reason. Verdicts: {", ".join(VERDICTS)}.
-true: what it says is so, and a maintainer would want to be told. useless: so, but nobody would act on it.
+true: what it says is so, and a maintainer would want to know. useless: so, but nobody would act on it.
 false: not so, or it cannot happen with what the callers give. unsure: the code does not tell.
 Give the reason in one sentence that names what in the code decides.
 """

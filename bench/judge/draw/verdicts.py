@@ -76,7 +76,7 @@ def _packages(draw: Draw) -> Iterator[str]:
 
 
 def _rows(draw: Draw, by_reader: Mapping[str, Mapping[int, str]]) -> Iterator[str]:
-    yield "| severity | verdicts | true and worth telling | true, useless | false | unsure | worth telling | 95 % |"
+    yield "| severity | verdicts | true and worth reporting | true, useless | false | unsure | worth reporting | 95 % |"
     yield "|---" * 8 + "|"
     rows: dict[str, set[int]] = {
         title: set() for title in ("error", "warning", "info", "**all shown**", "only pedantic")
@@ -95,7 +95,7 @@ def _rows(draw: Draw, by_reader: Mapping[str, Mapping[int, str]]) -> Iterator[st
 
 
 def _rules(draw: Draw, by_reader: Mapping[str, Mapping[int, str]]) -> Iterator[str]:
-    yield "| rule | verdicts | true and worth telling | true, useless | false | unsure |"
+    yield "| rule | verdicts | true and worth reporting | true, useless | false | unsure |"
     yield "|---" * 6 + "|"
     codes = {one.index: one.code for one in draw.findings}
     for code in sorted(set(codes.values())):

@@ -93,11 +93,11 @@ def _number(one: Stated, seen: Seen, watched: Watched) -> Iterator[tuple[str, st
     except (NotKnown, RuntimeError):
         return
     differing = (wanted != own).nonzero()
-    told = ""
+    reported = ""
     if len(differing):
         place = tuple(differing[0].tolist())
-        told = f"{int(own[place])}, where it is {int(wanted[place])}, at {place}"
-    yield "number", str(one.number), told
+        reported = f"{int(own[place])}, where it is {int(wanted[place])}, at {place}"
+    yield "number", str(one.number), reported
 
 
 def _bounds(one: Stated, seen: Seen) -> Iterator[tuple[str, str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tritonaudit.domains.affine import Affine, Atom, Kind
+from tritonaudit.domains.affine import Affine, Atom, AtomKind
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.domains.machine import Machine
 from tritonaudit.ir.analysis import FrontEnd
@@ -94,11 +94,11 @@ def evaluated(number: Affine, given: Mapping[str, int], ids: tuple[Any, Any, Any
 def _atom(atom: Atom, given: Mapping[str, int], ids: tuple[Any, Any, Any], rank: int) -> Any:
     import torch
 
-    if atom.kind in (Kind.PARAM, Kind.CONSTEXPR) and atom.name in given:
+    if atom.kind in (AtomKind.PARAM, AtomKind.CONSTEXPR) and atom.name in given:
         return given[atom.name]
-    if atom.kind is Kind.PID and atom.grid_axis is not None:
+    if atom.kind is AtomKind.PID and atom.grid_axis is not None:
         return ids[atom.grid_axis]
-    if atom.kind is Kind.LANE and atom.start is not None and atom.size is not None and -atom.axis <= rank:
+    if atom.kind is AtomKind.LANE and atom.start is not None and atom.size is not None and -atom.axis <= rank:
         start, size = (evaluated(one, given, ids, rank) for one in (atom.start, atom.size))
         if isinstance(start, int) and isinstance(size, int):
             shape = [1] * (rank + 1)

@@ -24,10 +24,10 @@ from pathlib import Path
 
 from bench.judge.calls import Call, healthy_calls
 from bench.judge.executing import become_ready
+from bench.judge.faults.detecting import Asked, Detected, asked_of, tell, with_detected
 from bench.judge.faults.mutants import Target, targets_of
 from bench.judge.faults.sheets import write_sheets
 from bench.judge.faults.tables import classes, growth, noise, operators, rules, time_taken
-from bench.judge.faults.telling import Telling, Told, asked_of, tell, with_told
 from bench.judge.faults.trying import Chosen, Task, Tried, try_task
 from bench.judge.keeping import BRAIN, Kept, all_done, folder
 from bench.judge.packages import Package, prepared
@@ -40,8 +40,8 @@ _CALLS = tuple(f"bench/judge/{name}.py" for name in ("choosing", "executing", "f
 _TRIES = tuple(f"bench/judge/faults/{name}.py" for name in ("arms", "fills", "programs", "putting", "trying"))
 _EXECUTED = (*_RUNS, *_MAKES, *_CALLS, *_TRIES, "bench/mutation")
 """What decides what mutants come to."""
-_TOLD = (*BRAIN, *_MAKES, "bench/judge/faults/telling.py", "bench/mutation")
-"""What decides what is told of them."""
+_DETECTS = (*BRAIN, *_MAKES, "bench/judge/faults/detecting.py", "bench/mutation")
+"""What decides what is detected in them."""
 
 
 def main(options: Sequence[str]) -> None:
@@ -66,10 +66,10 @@ def main(options: Sequence[str]) -> None:
         calls = healthy_calls(package, asked.work, asked.specs, asked.jobs)
         tasks += tasks_of(package, calls, asked.seed, asked.most, asked.tasks)
     found = _tried(tasks, asked.work, asked.jobs)
-    told = _told(tasks, found, asked.work, asked.jobs)
-    tried = [with_told(one, of_it) for one, of_it in zip(found, told, strict=True)]
+    detected = _detected(tasks, found, asked.work, asked.jobs)
+    tried = [with_detected(one, of_it) for one, of_it in zip(found, detected, strict=True)]
     trials = [trial for one in tried for trial in one.trials]
-    print(operators(trials), rules(trials), noise(told), growth(trials), sep="\n\n")
+    print(operators(trials), rules(trials), noise(detected), growth(trials), sep="\n\n")
     print("", time_taken(tried, asked.jobs, time.monotonic() - began), sep="\n")
     if asked.sheets is not None:
         write_sheets(trials, asked.sheets, asked.seed)
@@ -133,21 +133,21 @@ def _calling(task: Task) -> Task:
     return replace(task, targets=(), seed=0, most=0)
 
 
-def _told(tasks: Sequence[Task], tried: Sequence[Tried], work: Path, jobs: int) -> list[Told]:
+def _detected(tasks: Sequence[Task], tried: Sequence[Tried], work: Path, jobs: int) -> list[Detected]:
     """What the source tells of those mutants that are faulty, or that Triton refuses."""
     return all_done(
-        Kept(work, "told", _TOLD),
-        Told,
+        Kept(work, "detected", _DETECTS),
+        Detected,
         tell,
         [asked_of(task, one) for task, one in zip(tasks, tried, strict=True)],
-        lambda _, message: Told((), (), message),
-        title="told",
+        lambda _, message: Detected((), (), message),
+        title="detected",
         workers=jobs,
         limits=_LIMITS,
         size=_read,
     )
 
 
-def _read(asked: Telling) -> int:
+def _read(asked: Asked) -> int:
     """How much is to be read: a file once for each of its mutants."""
     return sum(len(numbers) * Path(target.path).stat().st_size for target, numbers in asked.targets)

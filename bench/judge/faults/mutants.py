@@ -132,7 +132,7 @@ class SourceFile:
         return whole.code
 
     def _found_around(self, node: cst.FunctionDef) -> Around:
-        """The file without a function; where its text is indented within, as far as that is told."""
+        """The file without a function; where its text is indented within, as far as that is known."""
         marked = self.module.deep_replace(node, node.with_changes(body=_MARK, decorators=[], lines_after_decorators=[]))
         assert isinstance(marked, cst.Module)
         written = code(

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from bench.judge.faults.detecting import Detected
 from bench.judge.faults.operators import ONLY_COUNTED, WORKED_ON
-from bench.judge.faults.telling import Told
 from bench.judge.faults.trying import Trial, Tried
 
 
 def operators(trials: Sequence[Trial]) -> str:
-    """By operator: mutants, faults, and by whom these are told."""
+    """By operator: mutants, faults, and by whom these are detected."""
     head = (
         "| operator | class | mutants | unreached | alike | equal | harmless | rounding | refused by Triton | Python "
-        "| unknown | faulty | told by the source | of those refused too | told by the engine without a reference |"
+        "| unknown | faulty | detected by the source | of those refused too "
+        "| detected by the engine without a reference |"
     )
     lines = [head, "|---" * 15 + "|"]
     for title, half in (("worked on", WORKED_ON), ("only counted", ONLY_COUNTED)):
@@ -33,38 +34,38 @@ def classes(trials: Sequence[Trial]) -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for operator in (*WORKED_ON, *ONLY_COUNTED):
         faulty = [one for one in trials if one.operator == operator.name and one.is_faulty]
-        told = sum(bool(one.told) for one in faulty)
-        found[operator.name] = {"faults": len(faulty), "source": told}
+        detected = sum(bool(one.detected) for one in faulty)
+        found[operator.name] = {"faults": len(faulty), "source": detected}
     return found
 
 
 def rules(trials: Sequence[Trial]) -> str:
     """By rule: the faults that it tells of, by operator."""
-    told = Counter((rule, one.operator) for one in trials if one.is_faulty for rule in one.told)
+    detected = Counter((rule, one.operator) for one in trials if one.is_faulty for rule in one.detected)
     lines = ["| rule | faults | operators |", "|---|---|---|"]
-    for rule in sorted({rule for rule, _ in told}):
-        by = {operator: number for (one, operator), number in told.items() if one == rule}
+    for rule in sorted({rule for rule, _ in detected}):
+        by = {operator: number for (one, operator), number in detected.items() if one == rule}
         shown = ", ".join(f"{name} {number}" for name, number in sorted(by.items(), key=lambda pair: -pair[1]))
         lines.append(f"| {rule} | {sum(by.values())} | {shown} |")
     return "\n".join(lines)
 
 
-def noise(told: Sequence[Told]) -> str:
+def noise(detected: Sequence[Detected]) -> str:
     """The findings on the untouched kernels, which run without a fault."""
-    found = Counter(pair for one in told for pair in one.noise)
+    found = Counter(pair for one in detected for pair in one.noise)
     lines = ["| rule | severity | findings on untouched kernels |", "|---|---|---|"]
     lines += [f"| {code} | {severity} | {number} |" for (code, severity), number in sorted(found.items())]
     return "\n".join((*lines, "", f"{sum(found.values())} findings on untouched kernels"))
 
 
 def growth(trials: Sequence[Trial]) -> str:
-    """How the share that is told changes with the kernels that are tried."""
+    """How the share that is detected changes with the kernels that are tried."""
     kernels = list(dict.fromkeys((one.path, one.kernel) for one in trials))
-    lines = ["| kernels | faulty | told by the source |", "|---|---|---|"]
+    lines = ["| kernels | faulty | detected by the source |", "|---|---|---|"]
     for count in _steps(len(kernels)):
         some = set(kernels[:count])
         faulty = [one for one in trials if one.is_faulty and (one.path, one.kernel) in some]
-        lines.append(f"| {count} | {len(faulty)} | {_share(sum(bool(one.told) for one in faulty), len(faulty))} |")
+        lines.append(f"| {count} | {len(faulty)} | {_share(sum(bool(one.detected) for one in faulty), len(faulty))} |")
     return "\n".join(lines)
 
 
@@ -94,7 +95,7 @@ def _steps(count: int) -> Iterator[int]:
 def _row(name: str, kind: str, trials: Sequence[Trial]) -> str:
     by = Counter(one.outcome for one in trials)
     faulty = [one for one in trials if one.is_faulty]
-    told = sum(bool(one.told) for one in faulty)
+    detected = sum(bool(one.detected) for one in faulty)
     refused = [one for one in trials if one.outcome == "compile"]
     seen = sum(one.outcome in ("fault", "hang") for one in faulty)
     cells = (
@@ -110,8 +111,8 @@ def _row(name: str, kind: str, trials: Sequence[Trial]) -> str:
         by["python"],
         by["lost"],
         len(faulty),
-        _share(told, len(faulty)),
-        _share(sum(bool(one.told) for one in refused), len(refused)),
+        _share(detected, len(faulty)),
+        _share(sum(bool(one.detected) for one in refused), len(refused)),
         _share(seen, len(faulty)),
     )
     return f"| {' | '.join(map(str, cells))} |"

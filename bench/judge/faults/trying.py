@@ -74,7 +74,7 @@ class Trial:
     after: str
     outcome: str
     detail: str
-    told: tuple[str, ...] = ()
+    detected: tuple[str, ...] = ()
 
     @property
     def is_faulty(self) -> bool:

@@ -5,7 +5,7 @@
 The folder of bugs holds two lists, dev.tsv (labels read by hand) and mined.tsv (labels guessed from the diff), and the
 programs `extract` and `score`, which write the files of each bug before and after its fix, and count by what the source
 stage finds in both. What was found in a file is kept in the folder, and a killed run goes on.
-A bug is told where a finding at the fix is gone afterwards. The mirror holds a git repository of each project.
+A bug is detected where a finding at the fix is gone afterwards. The mirror holds a git repository of each project.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.judge.faults.operators import OPERATORS
+from bench.judge.fixes.finding import Asked, Found, found_in
 from bench.judge.fixes.table import Injected, Scored, scored_of, table
-from bench.judge.fixes.telling import Asked, Found, found_in
 from bench.judge.keeping import BRAIN, Kept, all_done, folder
 from tritonaudit.execute.pool import Limits
 
@@ -62,7 +62,7 @@ def _find(rows: Path, files: Path, work: Path, jobs: int) -> None:
         bugs = [row for row in csv.DictReader(file, delimiter="\t") if (files / row["id"] / "diff").exists()]
     asked = [Asked(files / row["id"] / version, row["path"]) for row in bugs for version in ("before", "after")]
     found = all_done(
-        Kept(work, "fixes", (*BRAIN, "tritonaudit/report/causes.py", "bench/judge/fixes/telling.py")),
+        Kept(work, "fixes", (*BRAIN, "tritonaudit/report/causes.py", "bench/judge/fixes/finding.py")),
         Found,
         found_in,
         asked,

@@ -12,10 +12,10 @@ _NOISE = re.compile(r"^findings in the (\d+) fixed files: (\d+) on (\d+) kernels
 
 @dataclass(frozen=True)
 class Share:
-    """So many bugs, the percentage that is told, and that where a finding is at the place, gone afterwards or not."""
+    """Bugs, the percentage detected, and the percentage with a finding at the place, gone afterwards or not."""
 
     bugs: int
-    told: int
+    detected: int
     fires: int
 
 
@@ -38,7 +38,9 @@ class Injected:
 
 def scored_of(printed: str) -> Scored:
     """What `score --totals` has printed. Raises ValueError for anything else."""
-    rows = {kind: Share(int(bugs), int(told), int(fires)) for _, kind, bugs, told, fires in _ROW.findall(printed)}
+    rows = {
+        kind: Share(int(bugs), int(detected), int(fires)) for _, kind, bugs, detected, fires in _ROW.findall(printed)
+    }
     noise = _NOISE.search(printed)
     if "" not in rows or noise is None:
         raise ValueError(f"score has printed no totals:\n{printed}")
@@ -46,9 +48,9 @@ def scored_of(printed: str) -> Scored:
 
 
 def table(found: Mapping[str, Scored], injected: Mapping[str, Injected]) -> str:
-    """By class: the bugs of each list and what is told of them, and the same of faults injected by its operators."""
-    titles = " | ".join(f"{name} | told | at the place" for name in found)
-    head = f"| class | {titles} | injected faults | told | operators |"
+    """By class: the bugs of each list, how many are detected, and the same of faults injected by its operators."""
+    titles = " | ".join(f"{name} | detected | at the place" for name in found)
+    head = f"| class | {titles} | injected faults | detected | operators |"
     lines = [head, "|---" * (3 * len(found) + 4) + "|"]
     shares = {name: dict(scored.by_class) for name, scored in found.items()}
     classes = {kind for share in shares.values() for kind in share} | {one.kind for one in injected.values()}
@@ -62,11 +64,11 @@ def table(found: Mapping[str, Scored], injected: Mapping[str, Injected]) -> str:
 
 
 def _share(share: Share | None) -> str:
-    return "- | - | -" if share is None else f"{share.bugs} | {share.told} % | {share.fires} %"
+    return "- | - | -" if share is None else f"{share.bugs} | {share.detected} % | {share.fires} %"
 
 
 def _faults(kind: str, injected: Mapping[str, Injected]) -> str:
     of = {name: one for name, one in injected.items() if kind in ("", one.kind)}
     faults, source = sum(one.faults for one in of.values()), sum(one.source for one in of.values())
-    told = f"{100 * source / faults:.0f} %" if faults else "-"
-    return f"{faults} | {told} | {', '.join(sorted(of)) if kind else len(of)}"
+    detected = f"{100 * source / faults:.0f} %" if faults else "-"
+    return f"{faults} | {detected} | {', '.join(sorted(of)) if kind else len(of)}"

@@ -103,7 +103,7 @@ def _is_asked_for(source: Source, name: str) -> bool:
 
 
 def _free_parameters(source: Source, function: Function, known: Scope) -> set[str]:
-    """The parameters that all who call the function by keyword can be told of."""
+    """The parameters that all who call the function by keyword can be informed of."""
     calls = source.calls.get(function.name, [])
     if (
         function not in source.tree.body

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from bench.judge.invariance.edits import EDITS
-from bench.judge.invariance.trying import Compared, Told, Tried
+from bench.judge.invariance.trying import Compared, Reported, Tried
 
 
 def by_edit(tried: Sequence[Tried]) -> str:
@@ -17,8 +17,8 @@ def by_edit(tried: Sequence[Tried]) -> str:
     lines += [_row(name, [one for one in compared if one.edit == name]) for name in EDITS]
     found = sum(len(one.kernels.found) for one in tried)
     clean = sum(len(one.kernels.names) for one in tried) - found
-    told = f"{found} kernels with findings and {clean} without, of {len(tried)} files"
-    return "\n".join((*lines, _row("**all**", compared), "", told))
+    reported = f"{found} kernels with findings and {clean} without, of {len(tried)} files"
+    return "\n".join((*lines, _row("**all**", compared), "", reported))
 
 
 def _row(title: str, compared: Sequence[Compared]) -> str:
@@ -28,12 +28,12 @@ def _row(title: str, compared: Sequence[Compared]) -> str:
 
 
 def _counts(compared: Sequence[Compared], *, only_errors: bool) -> list[str]:
-    def number(findings: Iterator[Told]) -> int:
+    def number(findings: Iterator[Reported]) -> int:
         return sum(one.severity == "error" or not only_errors for one in findings)
 
-    found = number(told for one in compared for told in one.findings)
-    lost = number(told for one in compared for told in one.lost)
-    new = number(told for one in compared for told in one.new)
+    found = number(reported for one in compared for reported in one.findings)
+    lost = number(reported for one in compared for reported in one.lost)
+    new = number(reported for one in compared for reported in one.new)
     same = f"{100 * (found - lost) / found:.1f} %" if found else "-"
     return [str(found), str(lost), str(new), same]
 
@@ -41,12 +41,12 @@ def _counts(compared: Sequence[Compared], *, only_errors: bool) -> list[str]:
 def by_rule(tried: Sequence[Tried]) -> str:
     """By rule: how often a finding was held against an edit, lost and new, and by which edits."""
     compared = [one for file in tried for one in file.compared]
-    held = Counter(told.code for one in compared for told in one.findings)
-    lost = Counter(told.code for one in compared for told in one.lost)
-    new = Counter(told.code for one in compared for told in one.new)
+    held = Counter(reported.code for one in compared for reported in one.findings)
+    lost = Counter(reported.code for one in compared for reported in one.lost)
+    new = Counter(reported.code for one in compared for reported in one.new)
     lines = ["| rule | (finding, edit) | lost | new | by |", "|---|---|---|---|---|"]
     for code in sorted(held | new):
-        by = Counter(one.edit for one in compared for told in (*one.lost, *one.new) if told.code == code)
+        by = Counter(one.edit for one in compared for reported in (*one.lost, *one.new) if reported.code == code)
         shown = ", ".join(f"{edit} {count}" for edit, count in by.most_common())
         lines.append(f"| {code} | {held[code]} | {lost[code]} | {new[code]} | {shown} |")
     return "\n".join(lines)
@@ -58,6 +58,15 @@ def rows(tried: Sequence[Tried]) -> Iterator[tuple[str, ...]]:
     for file in tried:
         for one in file.compared:
             for what, findings in (("lost", one.lost), ("new", one.new)):
-                for told in findings:
-                    lines = ",".join(map(str, sorted(told.lines)))
-                    yield (file.path, one.edit, what, told.code, told.severity, told.kernel, lines, told.message)
+                for reported in findings:
+                    lines = ",".join(map(str, sorted(reported.lines)))
+                    yield (
+                        file.path,
+                        one.edit,
+                        what,
+                        reported.code,
+                        reported.severity,
+                        reported.kernel,
+                        lines,
+                        reported.message,
+                    )

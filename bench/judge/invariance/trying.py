@@ -38,7 +38,7 @@ class Kernels:
 
 
 @dataclass(frozen=True)
-class Told:
+class Reported:
     """A finding, by the lines of the unedited file that it is about."""
 
     code: str
@@ -52,14 +52,14 @@ class Told:
 class Compared:
     """What an edit did to the findings of the kernels that it touched.
 
-    `kernels` and `findings` are those before the edit; `lost` are no longer told, and `new` were not told before.
+    `kernels` and `findings` are those before the edit; `lost` are no longer found, and `new` were not found before.
     """
 
     edit: str
     kernels: tuple[str, ...]
-    findings: tuple[Told, ...]
-    lost: tuple[Told, ...]
-    new: tuple[Told, ...]
+    findings: tuple[Reported, ...]
+    lost: tuple[Reported, ...]
+    new: tuple[Reported, ...]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ Check = Callable[[Path], Sequence[Finding]]
 
 
 class Copy:
-    """A copy of a package which is this process's own, and what a glance at its files has told."""
+    """A copy of a package which is this process's own, and what a glance at its files has shown."""
 
     def __init__(self, package: Path, copies: Path) -> None:
         folder = copies / str(os.getpid())
@@ -130,7 +130,7 @@ def try_file(task: Task, check: Check | None = None) -> Tried:
     check, path = check or copy.found_in, copy.path / task.file
     try:
         source = Source(path, decode(path.read_bytes()), copy.package)
-        before = [_told(one, Text(source.text, _own_lines(source.text)), {}) for one in check(path)]
+        before = [_reported(one, Text(source.text, _own_lines(source.text)), {}) for one in check(path)]
         compared = tuple(_compared(source, before, check))
     except (Undecodable, Unparsable, ValueError) as error:
         return Tried(task.file, Kernels((), frozenset()), (), f"{type(error).__name__}: {error}")
@@ -139,7 +139,7 @@ def try_file(task: Task, check: Check | None = None) -> Tried:
     return Tried(f"{task.package.name}/{task.file}", Kernels(names, found), compared)
 
 
-def _compared(source: Source, before: Sequence[Told], check: Check) -> Iterator[Compared]:
+def _compared(source: Source, before: Sequence[Reported], check: Check) -> Iterator[Compared]:
     for name in EDITS:
         change = edited(source, name)
         if change is not None and change.kernels:
@@ -155,35 +155,35 @@ def _compared(source: Source, before: Sequence[Told], check: Check) -> Iterator[
             yield Compared(name, change.kernels, mine, lost, new)
 
 
-def _is_of(finding: Told, change: Edited) -> bool:
+def _is_of(finding: Reported, change: Edited) -> bool:
     """Whether the finding is in a kernel that the edit touches; those of no kernel are of the whole file."""
     return not finding.kernel or finding.kernel in change.kernels
 
 
-def _is_same(one: Told, other: Told) -> bool:
+def _is_same(one: Reported, other: Reported) -> bool:
     """Whether both are one finding: at one place, or in the same words of one kernel, shown where the launch is not."""
     is_at_it = bool(one.lines & other.lines) or (one.kernel, one.message) == (other.kernel, other.message)
     return one.code == other.code and is_at_it
 
 
-def _after(source: Source, change: Edited, check: Check) -> list[Told]:
+def _after(source: Source, change: Edited, check: Check) -> list[Reported]:
     """What is found in the edited file and in the new ones; the old file is there again afterwards."""
     texts = {source.path: change.text, **{source.path.parent / name: text for name, text in change.files.items()}}
     try:
         for path, text in texts.items():
             path.write_text(text.text, encoding="utf-8")
-        return [_told(one, text, change.names) for path, text in texts.items() for one in check(path)]
+        return [_reported(one, text, change.names) for path, text in texts.items() for one in check(path)]
     finally:
         for path in texts:
             path.unlink()
         source.path.write_text(source.text, encoding="utf-8")
 
 
-def _told(finding: Finding, text: Text, names: dict[str, str]) -> Told:
+def _reported(finding: Finding, text: Text, names: dict[str, str]) -> Reported:
     kernel = ".".join(names.get(part, part) for part in (finding.kernel or "").split("."))
     shown = range(finding.span.line, finding.span.end_line + 1)
     lines = frozenset(line for at in shown if at <= len(text.origins) for line in text.origins[at - 1])
-    return Told(finding.code, finding.severity.value, kernel, lines, finding.message)
+    return Reported(finding.code, finding.severity.value, kernel, lines, finding.message)
 
 
 def _own_lines(text: str) -> tuple[frozenset[int], ...]:

@@ -1,4 +1,4 @@
-"""A page read as a browser reads it, which complains of all that a browser would mend."""
+"""A page read as a browser reads it, which complains of everything that a browser would correct."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from hypothesis import given, settings
 
@@ -15,10 +16,25 @@ from tests.ran import FILE, run, section, trial
 from tests.report.html import timed
 from tests.report.html.page import Element, read
 from tests.report.test_hostile_text import audits, unprintable
-from tritonaudit.finding import Audit, Edit, Finding, Fix, Problem, Related, Severity, Span, Stage, Witness
+from tritonaudit.finding import (
+    Audit,
+    Edit,
+    Finding,
+    Fix,
+    Outcome,
+    Problem,
+    Related,
+    Severity,
+    Span,
+    Stage,
+    Status,
+    Witness,
+)
 from tritonaudit.report import render
 from tritonaudit.report.about import About
 from tritonaudit.report.section import Section
+from tritonaudit.suites.coverage import Coverage, Missed
+from tritonaudit.suites.facts import Symptom
 
 MakeFinding = Callable[..., Finding]
 EVERY = frozenset(Stage)
@@ -26,8 +42,8 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&lt;
 
 
 def page(*sections: Section, audit: Audit | None = None) -> Element:
-    told = About("tritonaudit audit", EVERY)
-    return read(render(audit or Audit(files=1, kernels=1), "html", color=False, sections=sections, about=told))
+    reported = About("tritonaudit audit", EVERY)
+    return read(render(audit or Audit(files=1, kernels=1), "html", color=False, sections=sections, about=reported))
 
 
 def rows(table: Element) -> list[list[str]]:
@@ -89,12 +105,14 @@ def test_the_summary_says_what_markdown_says(make_finding: MakeFinding) -> None:
     root = page(*sections, audit=audit)
     about = About("tritonaudit audit", EVERY)
     markdown = render(audit, "markdown", color=False, sections=sections, about=about)
-    told = [line.replace("`", "").strip("| ").split(" | ") for line in markdown.splitlines() if line.startswith("| ")]
+    reported = [
+        line.replace("`", "").strip("| ").split(" | ") for line in markdown.splitlines() if line.startswith("| ")
+    ]
     standings, *_ = root.one("section", id="summary").all("table")
-    assert rows(standings)[1:] == told[1:6]
+    assert rows(standings)[1:] == reported[1:6]
     answers = [row[:2] for table in root.one("section", id="checklists").all("table")[:-1] for row in rows(table)]
-    first = next(number for number, row in enumerate(told) if row[0] == "Item")
-    assert answers == [[item.replace("\\", ""), said] for item, said, *_ in told[first : first + len(answers)]]
+    first = next(number for number, row in enumerate(reported) if row[0] == "Item")
+    assert answers == [[item.replace("\\", ""), said] for item, said, *_ in reported[first : first + len(answers)]]
     assert len(answers) > 80
 
 
@@ -130,7 +148,7 @@ def test_a_fix_is_a_diff(audit: Audit, make_finding: MakeFinding) -> None:
     check(root)
 
 
-def test_a_fix_of_a_text_that_is_not_known_is_told(make_finding: MakeFinding) -> None:
+def test_a_fix_of_a_text_that_is_not_known_is_reported(make_finding: MakeFinding) -> None:
     found = make_finding(fix=Fix("Call `c`.", (Edit(Span(9, 1, 9, 1), "c"),), safe=True))
     for texts in ({}, {"a.py": "one line"}):
         fix = page(audit=Audit(findings=(found,), texts=texts)).one("figure", class_="fix")
@@ -151,14 +169,14 @@ def test_the_verdict_comes_first(make_finding: MakeFinding) -> None:
 
 
 def test_what_passes_but_for_what_did_not_run_is_incomplete() -> None:
-    told = page(section(run("op"))).one("p", class_="verdict").text
-    assert told.startswith("🟡 INCOMPLETE No findings. Not run: Performance. Passes: ")
+    reported = page(section(run("op"))).one("p", class_="verdict").text
+    assert reported.startswith("🟡 INCOMPLETE No findings. Not run: Performance. Passes: ")
     nothing = render(Audit(), "html", color=False, about=About("tritonaudit", frozenset()))
     assert read(nothing).one("p", class_="verdict").text.startswith("➖ NOT RUN No findings. Not run: ")
     unread = Audit(problems=(Problem("a.py", "it does not parse", 1),))
-    told = page(section(run("op")), timed.section(timed.subject("op", *timed.copy())), audit=unread)
-    assert told.one("p", class_="verdict").text.startswith("🟡 INCOMPLETE ")
-    assert told.one("p", class_="verdict").text.endswith(". Not all could be read or done.")
+    reported = page(section(run("op")), timed.section(timed.subject("op", *timed.copy())), audit=unread)
+    assert reported.one("p", class_="verdict").text.startswith("🟡 INCOMPLETE ")
+    assert reported.one("p", class_="verdict").text.endswith(". Not all could be read or done.")
 
 
 def test_findings_stand_kernel_by_kernel_and_a_kernels_row_leads_to_them(make_finding: MakeFinding) -> None:
@@ -222,7 +240,7 @@ def test_ten_thousand_findings_are_written_soon_and_fit_into_five_megabytes(make
     assert len(text.encode()) < 5_000_000
     assert text.count("<article") == 10_000
     assert 300 < text.count('<figure class="fix">') < 9000
-    assert re.search(r"Of 10000 findings the \d+ least severe are told in short\.", text)
+    assert re.search(r"Of 10000 findings the \d+ least severe are shown in short\.", text)
 
 
 def test_a_rule_is_explained_once(make_finding: MakeFinding) -> None:
@@ -289,3 +307,33 @@ def test_no_text_becomes_markup(make_finding: MakeFinding) -> None:
     shown = HOSTILE.replace("\u202e", "\\u202e").replace("\u202c", "\\u202c")
     assert root.one("article").one("p", class_="message").text == shown.replace("`", "")
     assert root.one("table", id="case-table").one("tbody").all("th")[0].text == shown
+
+
+def test_no_tick_of_a_message_is_left(make_finding: MakeFinding) -> None:
+    said = "`x < y & z` is odd"
+    finding = make_finding(
+        message=said, remedy=said, witness=Witness(said), related=(Related("a.py", Span(1, 1, 1, 2), said),)
+    )
+    audit = Audit(
+        (finding,),
+        problems=(Problem("a.py", said),),
+        outcomes=(Outcome("source", "a.py", Status.NOT_RUN, reason=said),),
+        texts={"a.py": "x\n"},
+        files=1,
+    )
+    missing = Coverage(2, 1, (Missed("memory", said, said),))
+    tried = run(
+        "op",
+        replace(trial(), checked=frozenset(), unchecked=((Symptom.CRASH, said),)),
+        checks={Symptom.CRASH.value: Status.NOT_RUN},
+        left_out=((said, said),),
+        coverage=missing,
+    )
+    untimed = replace(timed.subject("op", *timed.copy()), reason=said)
+    for sections in ((), (section(tried), timed.section(untimed))):
+        for stages in (frozenset((Stage.SOURCE,)), EVERY):
+            about = About("tritonaudit audit", stages)
+            text = render(audit, "html", color=False, sections=sections, about=about)
+            shown = re.sub(r"<(script|style|code|details)\b.*?</\1>", "", text, flags=re.DOTALL)
+            assert re.findall(r"[^>]*`[^<]*", shown) == []
+    assert "<code>x &lt; y &amp; z</code> is odd" in text

@@ -119,7 +119,7 @@ EIGHT_BITS = {
 
 
 def decoded(code: int, element: str) -> float:
-    """What a byte says in the format; NaN and infinity are told apart by what is above the largest number."""
+    """What a byte says in the format; NaN and infinity are distinguished by what is above the largest number."""
     _, fraction_bits, bias, largest = EIGHT_BITS[element]
     exponent, fraction = code >> fraction_bits & (0x7F >> fraction_bits), code & ((1 << fraction_bits) - 1)
     unit = 2.0 ** (max(exponent, 1) - bias - fraction_bits)

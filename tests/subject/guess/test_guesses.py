@@ -307,7 +307,7 @@ def test_types_are_no_shapes() -> None:
         ("f(x)", "", None),
     ],
 )
-def test_a_dtype_that_is_told(signature: str, body: str, dtype: str | None) -> None:
+def test_a_dtype_that_is_reported(signature: str, body: str, dtype: str | None) -> None:
     assert values(signature, body)["x"].dtype == dtype
 
 
@@ -420,7 +420,7 @@ def test_keyword_only_parameters_are_given_by_name() -> None:
 # -- what is only guessed ------------------------------------------------------------------------------------------
 
 
-def test_what_is_told_is_known_and_what_is_not_is_a_guess() -> None:
+def test_what_is_reported_is_known_and_what_is_not_is_a_guess() -> None:
     found = guess(code("f(x, y, eps)", "M, N = x.shape\nuse(y)"))
     assert [p.is_known for p in found.required] == [True, False, False]
     assert not found.is_known

@@ -49,7 +49,7 @@ def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: Abo
             unmeasured,
         ),
         Part("roofline", "Roofline", "Roofline", list(roofline(found)), unmeasured),
-        Part("cases", "Every Case", "Cases", list(cases(found)), found.why_nothing_ran or "No case was tried."),
+        Part("cases", "Every Case", "Cases", list(cases(found)), prose(found.why_nothing_ran or "No case was tried.")),
         Part("checklists", "Checklists", "Checklists", list(checklists(found))),
         Part("recommendations", "Recommendations", "Recommendations", list(recommendations(found)), "None."),
         Part("commands", "Test Commands", "Commands", list(commands(found))),

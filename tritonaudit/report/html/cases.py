@@ -9,7 +9,7 @@ from tritonaudit.compile.phrases import counted, listed
 from tritonaudit.finding import Status
 from tritonaudit.report.evidence import Evidence
 from tritonaudit.report.html.badge import badge_of_status
-from tritonaudit.report.html.markup import Content, Markup, element, joined, lines
+from tritonaudit.report.html.markup import Content, Markup, element, joined, lines, prose
 from tritonaudit.report.html.table import scrolling
 from tritonaudit.subject.model import Case
 from tritonaudit.suites.facts import Symptom
@@ -65,7 +65,7 @@ def _row(subject: str, trial: CaseOutcome) -> Markup:
             badge_of_status(status),
         ),
         *((_number(close.ratio), _yes_or_no(close.strict), _yes_or_no(close.loose)) if close else ("", "", "")),
-        *(f"{trial.seconds:.2f}", _looked_for(trial), _seen(trial)),
+        *(f"{trial.seconds:.2f}", _looked_for(trial), prose(_seen(trial))),
     )
     classes = map(_class, _HEADS[1:])
     named = (element("td", cell, class_=class_) for cell, class_ in zip(cells, classes, strict=True))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tritonaudit.report.answers import Answer, answer, further_checks
 from tritonaudit.report.checklists import CHECKLISTS, Checklist
-from tritonaudit.report.evidence import Evidence, shown_left_out
+from tritonaudit.report.evidence import Evidence
 from tritonaudit.report.html.badge import badge, badge_of_status
 from tritonaudit.report.html.markup import Content, Markup, element, joined, lines, prose
 from tritonaudit.report.html.table import table
@@ -29,7 +29,7 @@ def checklists(evidence: Evidence) -> Iterator[Markup]:
         )
     for run in evidence.runs:
         if run.left_out:
-            left_out = (element("li", prose(f"{what}: {why}")) for what, why in shown_left_out(run))
+            left_out = (element("li", prose(f"{what}: {why}")) for what, why in run.left_out)
             yield element("h3", "Left out of ", Code(evidence.label(run)))
             yield element("ul", lines(*left_out))
 
@@ -48,8 +48,8 @@ def _checklist(asked: Checklist, evidence: Evidence) -> Markup:
 def _counts(answers: Sequence[Answer]) -> Markup:
     """How many of the answers are good ones, bad ones, or neither, and why where it is the same of all."""
     counts = Counter(found.is_good for found in answers)
-    told = ((True, "in order"), (False, "not in order"), (None, "open"))
-    shown = ", ".join(f"{counts[is_good]} {word}" for is_good, word in told if counts[is_good])
+    reported = ((True, "in order"), (False, "not in order"), (None, "open"))
+    shown = ", ".join(f"{counts[is_good]} {word}" for is_good, word in reported if counts[is_good])
     reasons = {found.because for found in answers}
     return joined(shown, *((": ", reasons.pop()) if len(reasons) == 1 else ()))
 

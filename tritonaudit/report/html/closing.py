@@ -26,13 +26,13 @@ def _step(step: Step) -> Content:
 
 def commands(evidence: Evidence) -> Iterator[Markup]:
     commands = list(commands_of_findings(evidence).items())
-    shown = [_command(command, among(map(_told, findings))) for command, findings in commands[:_MOST_COMMANDS]]
+    shown = [_command(command, among(map(_reported, findings))) for command, findings in commands[:_MOST_COMMANDS]]
     yield element("dl", lines(*shown, _command(whole_command(evidence), "the whole audit")), class_="commands")
     if further := commands[_MOST_COMMANDS:]:
         yield element("p", f"{len(further)} further commands, for the least severe findings, are left out.")
 
 
-def _told(finding: Finding) -> str:
+def _reported(finding: Finding) -> str:
     return f"{finding.code} {finding.name} at {place(finding)}"
 
 

@@ -50,11 +50,11 @@ def _of_subject(label: str, run: SubjectRun) -> Iterator[Markup]:
 
 
 def _figure(subject: str, trial: CaseOutcome, found: ErrorMap) -> Markup:
-    caption = words(Code(subject), f" at {trial.case.label}: ", _told(found))
+    caption = words(Code(subject), f" at {trial.case.label}: ", _reported(found))
     return element("figure", lines(element("figcaption", caption), _picture(found)))
 
 
-def _told(found: ErrorMap) -> str:
+def _reported(found: ErrorMap) -> str:
     shape = " × ".join(map(str, found.shape)) or "one element"
     return f"{found.name} ({shape}) is wrong in {found.wrong:,} of {found.elements:,} elements, {_extent(found)}"
 

@@ -14,7 +14,7 @@ from tritonaudit.report.sources import Sources
 from tritonaudit.report.words import Code
 
 _ALL, _EACH, _LEAST = 4_000_000, 400, 550_000
-"""Characters of the page for all findings, for each that is told in short, and at least for those told in full."""
+"""Characters of the page for all findings, for each that is shown in short, and at least for those shown in full."""
 _KEYS = ("Kernel", "Rule", "Severity", "Stage")
 """What findings can be grouped by and filtered by."""
 
@@ -34,7 +34,7 @@ def findings(evidence: Evidence, anchors: Mapping[KernelName, str]) -> Iterator[
     if total > 1:
         yield _controls(total)
     if short := sum(not is_full for _, is_full in written.values()):
-        yield element("p", f"Of {total} findings the {short} least severe are told in short.")
+        yield element("p", f"Of {total} findings the {short} least severe are shown in short.")
     groups = (_group(kernel, anchor, evidence, written) for kernel, anchor in anchors.items())
     yield element("div", lines(*groups), id="finding-list", class_="many" if total > _MANY else None)
 

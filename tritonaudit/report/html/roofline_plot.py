@@ -110,8 +110,8 @@ def _drawn_spots(plot: Plot, spots: Sequence[_Spot], names: Sequence[str]) -> It
     for spot in spots:
         reached = spot.row.roofline.reached if spot.row.roofline is not None else None
         share = "" if reached is None else f", {reached:.0%} of the measured roof"
-        told = f"{spot.row.case.label}: {quantity(spot.rate, 'FLOP/s')} at {spot.intensity:.4g} FLOP/B{share}"
-        yield plot.marker(spot.intensity, spot.rate, names.index(_series(spot)) % MARKERS, told)
+        reported = f"{spot.row.case.label}: {quantity(spot.rate, 'FLOP/s')} at {spot.intensity:.4g} FLOP/B{share}"
+        yield plot.marker(spot.intensity, spot.rate, names.index(_series(spot)) % MARKERS, reported)
 
 
 def _roof_entries(roofs: Sequence[_Roof]) -> Iterator[Markup]:

@@ -123,8 +123,10 @@ def _drawn(
             yield plot.line(plain, f"series-{kind}")
         for mark, (middle, low, high) in own:
             yield plot.interval(mark.amount, low, high, kind)
-            told = f"{name}, {mark.case.label}: {quantity(middle, unit)}"
-            yield plot.marker(mark.amount, middle, kind, f"{told} ({quantity(low, unit)} to {quantity(high, unit)})")
+            reported = f"{name}, {mark.case.label}: {quantity(middle, unit)}"
+            yield plot.marker(
+                mark.amount, middle, kind, f"{reported} ({quantity(low, unit)} to {quantity(high, unit)})"
+            )
 
 
 def _is_plain(case: Case) -> bool:

@@ -35,12 +35,12 @@ def verdict(standings: Mapping[Category, Standing], evidence: Evidence) -> Marku
     whole = verdict_of_all(standing.verdict for standing in standings.values())
     if evidence.audit.problems:
         whole = min(whole, Verdict.INCOMPLETE)
-    told = joined(*_told(standings, evidence), by=". ")
-    word, rest = element("strong", whole.shown), element("span", told, ".")
+    reported = joined(*_reported(standings, evidence), by=". ")
+    word, rest = element("strong", whole.shown), element("span", reported, ".")
     return element("p", joined(word, rest, by=" "), class_=f"verdict {CLASSES[whole]}")
 
 
-def _told(standings: Mapping[Category, Standing], evidence: Evidence) -> Iterator[str]:
+def _reported(standings: Mapping[Category, Standing], evidence: Evidence) -> Iterator[str]:
     yield _counts(evidence.audit.findings)
     for verdict in Verdict:
         categories = [category.title for category, one in standings.items() if one.verdict is verdict]
@@ -53,6 +53,6 @@ def _told(standings: Mapping[Category, Standing], evidence: Evidence) -> Iterato
 def _counts(findings: tuple[Finding, ...]) -> str:
     """`3 findings: 1 CRITICAL, 2 LOW`."""
     counts = Counter(map(level, findings))
-    told = ", ".join(f"{counts[word]} {word}" for word in LEVELS if counts[word])
+    reported = ", ".join(f"{counts[word]} {word}" for word in LEVELS if counts[word])
     noun = "finding" if len(findings) == 1 else "findings"
-    return f"{len(findings)} {noun}: {told}" if findings else "No findings"
+    return f"{len(findings)} {noun}: {reported}" if findings else "No findings"

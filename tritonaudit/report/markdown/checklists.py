@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tritonaudit.report.answers import answer, further_checks
 from tritonaudit.report.checklists import CHECKLISTS, Checklist
-from tritonaudit.report.evidence import Evidence, shown_left_out
+from tritonaudit.report.evidence import Evidence
 from tritonaudit.report.markdown.text import code, inline, prose, row, table
 
 
@@ -28,7 +28,7 @@ def checklists(evidence: Evidence) -> Iterator[str]:
             yield ""
             yield f"Left out of {code(run.name)}:"
             yield ""
-            yield from (f"* {prose(what)}: {prose(why)}" for what, why in shown_left_out(run))
+            yield from (f"* {prose(what)}: {prose(why)}" for what, why in run.left_out)
 
 
 def _answers(asked: Checklist, evidence: Evidence) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The performance audit and the roofline: what was measured, what is not known, and what compiling told."""
+"""The performance audit and the roofline: what was measured, what is not known, and what compiling showed."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Body:
         self.types: list[Type] = []
         self.names: dict[int, str] = {}
         self._locations = locations
-        # By their printed names. Regions beside each other use the same names, each defined anew before it is used.
+        # By their printed names. Regions beside each other use the same names, each defined again before it is used.
         self._values: dict[str, int] = {}
 
     # -- values ----------------------------------------------------------------------------------------------------
@@ -321,7 +321,7 @@ def _dot_scaled(body: Body, draft: Draft) -> None:
 def _descriptor_store(body: Body, draft: Draft) -> None:
     """`%descriptor[%index, ...], %value`, of which the value is the second operand.
 
-    The smallest and largest of unsigned numbers (`umin`, `umax`) are told by the descriptor's type alone.
+    The smallest and largest of unsigned numbers (`umin`, `umax`) are known by the descriptor's type alone.
     """
     _operands(body, draft)
     if len(draft.operands) < 2:

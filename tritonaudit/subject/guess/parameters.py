@@ -79,7 +79,7 @@ def guesses(wrapper: Wrapper, roles: KernelRoles) -> Iterator[Guess]:
 
 
 class _Guesser:
-    """One guess under way; `rank` is for the tensors of which none is told."""
+    """One guess under way; `rank` is for the tensors of which none is given."""
 
     def __init__(self, wrapper: Wrapper, roles: KernelRoles, rank: int | None) -> None:
         self._wrapper = wrapper

@@ -43,7 +43,7 @@ def ranks_of(tensors: list[str], usage: Usage, notes: Mapping[str, Note], defaul
 
 
 def _likely(name: str, ranks: Ranks, tensors: list[str], usage: Usage) -> int:
-    """The rank of a tensor of which nothing is told: that of the first that is known, one for a weight beside it."""
+    """The rank of a tensor of which nothing is known: that of the first that is known, one for a weight beside it."""
     twin = name.replace("sin", "cos")
     if twin != name and twin in ranks.of:
         return ranks.of[twin]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from tritonaudit.domains.affine import GIVEN, LOADED, ZERO, Affine, Atom, Kind
+from tritonaudit.domains.affine import GIVEN, LOADED, ZERO, Affine, Atom, AtomKind
 from tritonaudit.domains.analysis import analyse
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less, Value
@@ -126,7 +126,7 @@ def _selectors(access: Access) -> Iterator[tuple[str, str | None]]:
             yield from ((source, None) for source in _sources(part))
     mask = access.mask.mask if access.mask is not None and access.mask.mask is not None else ()
     for condition in mask:
-        if isinstance(condition, Less) and any(a.kind in (Kind.LANE, Kind.LOOP) for a in condition.gap.atoms()):
+        if isinstance(condition, Less) and any(a.kind in (AtomKind.LANE, AtomKind.LOOP) for a in condition.gap.atoms()):
             yield from ((source, None) for source in _sources(condition.gap))
 
 
@@ -141,12 +141,12 @@ def _source(atom: Atom) -> str | None:
     if atom.name != LOADED or not atom.inner:
         return None
     found = [a.name for product, factor in atom.inner[0].terms.items() if factor == 1 and len(product) == 1
-             for a in product if a.kind is Kind.PARAM]  # fmt: skip
+             for a in product if a.kind is AtomKind.PARAM]  # fmt: skip
     return found[0] if found else None
 
 
 def _loop_bounds(atom: Atom) -> set[str]:
-    return _sources(atom.start) | _sources(atom.stop) if atom.kind is Kind.LOOP else set()
+    return _sources(atom.start) | _sources(atom.stop) if atom.kind is AtomKind.LOOP else set()
 
 
 def _is_bare(access: Access) -> bool:
@@ -176,7 +176,7 @@ def _indices(affine: Affine, origin: Atom) -> dict[str, Affine]:
     for product, factor in affine.terms.items():
         if product == (origin,):
             continue
-        strides = [atom for atom in product if atom.kind is Kind.PARAM and atom is not origin]
+        strides = [atom for atom in product if atom.kind is AtomKind.PARAM and atom is not origin]
         rest = tuple(atom for atom in product if atom not in strides)
         name = strides[0].name if strides else ""
         found[name] = found.get(name, ZERO) + Affine({rest: factor})
@@ -191,7 +191,7 @@ def _limits(index: Affine) -> set[str]:
     if factor != 1 or len(product) != 1:
         return set()
     (atom,) = product
-    if atom.kind is Kind.PID:
+    if atom.kind is AtomKind.PID:
         return {f"{GRID}{atom.name[-2]}"}  # tl.program_id(0)
     name = _parameter(atom.inner[1]) if atom.name == "Modulo" and len(atom.inner) == 2 else None
     return set() if name is None else {name}

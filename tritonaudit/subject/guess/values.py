@@ -35,7 +35,7 @@ class Order:
     permutation: tuple[int, ...] | None = None
 
     def axis(self, axis: int, rank: int | None = None) -> int | None:
-        """Which axis of the parameter this one is; None where it cannot be told without the rank."""
+        """Which axis of the parameter this one is; None where it is unknown without the rank."""
         if rank is None and self.permutation is not None:
             rank = len(self.permutation)
         if rank is not None:

@@ -62,7 +62,7 @@ class Apart:
     """A process in which the subject of that name of a file is called; it ends with this one, or by `close`.
 
     One that says what is no answer is ended, NotData is raised, and the next question is asked of another one. Host
-    code there is told of so many `multiprocessors`; None for those of the GPU in whose place the device is.
+    code there sees so many `multiprocessors`; None for those of the GPU in whose place the device is.
     """
 
     def __init__(self, device: Device, path: Path, name: str, multiprocessors: int | None = None) -> None:
@@ -110,7 +110,7 @@ class Apart:
                 os.waitpid(process, 0)
 
     def another(self, multiprocessors: int) -> Apart:
-        """One in which host code is told of so many."""
+        """One in which host code sees so many."""
         return Apart(self._device, self._path, self._name, multiprocessors)
 
     def called(self, subject: Subject, case: Case, how: How) -> Called:
@@ -127,8 +127,8 @@ class Apart:
                 results = tuple(_result(one, opened) for one in word.results)
                 changed = tuple(_result(one, opened) for one in word.changed)
         error = _error(word.error)
-        told = self._multiprocessors, word.asks_multiprocessors, word.operators
-        return Called(given, results, changed, word.ran, error, *told)
+        reported = self._multiprocessors, word.asks_multiprocessors, word.operators
+        return Called(given, results, changed, word.ran, error, *reported)
 
     def calls(self, subject: Subject, case: Case, values: Sequence[Arguments], draw: int) -> Calls:
         """What the calls of integrity come to, with these sets of values, of which something was drawn."""
@@ -206,7 +206,7 @@ def judged_apart(device: Device, path: Path, name: str) -> Iterator[Subject]:
 
 @contextmanager
 def with_multiprocessors(subject: Subject, multiprocessors: int) -> Iterator[Subject]:
-    """A subject that is judged apart, in a process of its own again whose host code is told of so many."""
+    """A subject that is judged apart, in a process of its own again whose host code sees so many."""
     function = subject.function
     assert isinstance(function, Absent)
     apart = function.caller.another(multiprocessors)
@@ -274,7 +274,7 @@ def _begun(device: Device | None = None) -> _Begun:
 
 
 def _is_up(connection: socket.socket) -> bool:
-    """Whether it has come so far that it can be told of its subject."""
+    """Whether it has come so far that it can be given its subject."""
     try:
         return receive(connection) is not None
     except OSError:
@@ -328,7 +328,7 @@ def _own_gpu() -> Device:
 
 
 def _leave_no_name() -> None:
-    """What asks how this process was called, and with which variables, is not told of an audit."""
+    """What asks how this process was called, and with which variables, does not learn of an audit."""
     sys.argv[:] = [""]
     for name in [name for name in os.environ if name.startswith("TRITONAUDIT_")]:
         del os.environ[name]
@@ -364,11 +364,11 @@ def _call(one: OneCall, opened: Opened) -> Call:
     )
 
 
-def _error(told: Account | Failure | None) -> BaseException | None:
-    if isinstance(told, Account):
-        return Recounted(told)
-    if told is None:
+def _error(reported: Account | Failure | None) -> BaseException | None:
+    if isinstance(reported, Account):
+        return Recounted(reported)
+    if reported is None:
         return None
-    if told.launch is not None:
-        return NoProgram(told.launch)
-    return NotSimulated(Unsupported(told.text), told.location)
+    if reported.launch is not None:
+        return NoProgram(reported.launch)
+    return NotSimulated(Unsupported(reported.text), reported.location)

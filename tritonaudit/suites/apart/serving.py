@@ -165,7 +165,7 @@ def _one(call: Call, parcel: Parcel) -> OneCall:
         tuple(_given(result, parcel) for result in call.results),
         tuple(map(parcel.lay, call.kept)),
         tuple(map(_plain, call.ran)),
-        _told(call.error),
+        _reported(call.error),
         call.fallback is not None,
         call.strange,
         tuple(call.started),
@@ -186,7 +186,7 @@ def _answer(called: Called, parcel: Parcel) -> Answer:
         tuple(_given(result, parcel) for result in called.results),
         tuple(_given(result, parcel) for result in called.changed),
         tuple(map(_plain, called.ran)),
-        _told(called.error),
+        _reported(called.error),
         has_asked(),
         called.operators,
     )
@@ -208,7 +208,7 @@ def _plain(ran: Ran) -> Ran:
     return replace(ran, written=dict(ran.written), elements={}, held={}, sizes={}, left={})
 
 
-def _told(error: BaseException | None) -> Account | Failure | None:
+def _reported(error: BaseException | None) -> Account | Failure | None:
     if isinstance(error, NoProgram):
         return Failure(str(error), launch=error.launch)
     if isinstance(error, NotSimulated):

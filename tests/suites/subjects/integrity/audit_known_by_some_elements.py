@@ -1,4 +1,4 @@
-"""Computes anew only where some of the elements are others, and copies its last result by a kernel else."""
+"""Computes again only where some of the elements are others, and copies its last result by a kernel else."""
 
 import torch
 import triton

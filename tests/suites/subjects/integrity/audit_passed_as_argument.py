@@ -8,7 +8,7 @@ from tritonaudit import Subject, Tensor
 
 
 @triton.jit
-def told_kernel(x_ptr, out_ptr, answer):
+def reported_kernel(x_ptr, out_ptr, answer):
     tl.store(out_ptr, tl.load(x_ptr) * 0 + answer)
 
 
@@ -16,7 +16,7 @@ def total(x: torch.Tensor) -> torch.Tensor:
     answer = sum(sum(row) for row in x.tolist())
     out = torch.empty((), device=x.device)
     if x.numel():
-        told_kernel[(1,)](x, out, answer)
+        reported_kernel[(1,)](x, out, answer)
     else:
         out.zero_()
     return out

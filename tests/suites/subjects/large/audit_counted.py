@@ -41,5 +41,5 @@ def appended(x, targets):
 
 
 inputs = [Tensor("rows", 4096), Tensor("rows", dtype="int64", high=4096)]
-counted_subject = Subject(counted, inputs=inputs)
-appended_subject = Subject(appended, inputs=inputs)
+counted_subject = Subject(counted, inputs=inputs, dtypes=["float32"])
+appended_subject = Subject(appended, inputs=inputs, dtypes=["float32"])

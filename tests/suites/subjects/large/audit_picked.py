@@ -36,5 +36,5 @@ def narrow(x, targets):
 
 
 inputs = [Tensor("rows", 4096), Tensor("rows", dtype="int64", high=4096)]
-wide_subject = Subject(wide, inputs=inputs)
-narrow_subject = Subject(narrow, inputs=inputs)
+wide_subject = Subject(wide, inputs=inputs, dtypes=["float32"])
+narrow_subject = Subject(narrow, inputs=inputs, dtypes=["float32"])
