@@ -70,6 +70,14 @@ NOT_RUN = {
         ),
         _SAMPLE,
     ),
+    **dict.fromkeys(
+        (
+            "tritonaudit trace -- pytest",
+            "tritonaudit trace -- pytest tests",
+            "tritonaudit replay tritonaudit.trace",
+        ),
+        "tests/trace runs both on a project",
+    ),
     "tritonaudit new TAM199 some-name": _CHECKOUT,
     ".venv/bin/tritonaudit new TAM110 some-name": _CHECKOUT,
     "pytest tests/rules -k TAM199 --update-expected": _CHECKOUT,

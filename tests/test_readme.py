@@ -121,6 +121,8 @@ def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> Non
         "history list",
         "farm run",
         "farm report",
+        "trace",
+        "replay",
         "init",
         "api",
         "completion",

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tritonaudit.config import Config, overlaid
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from tritonaudit.file_cache import FileCache
     from tritonaudit.resuming import Earlier
 
+_NO_TEXTS: Mapping[str, bytes] = MappingProxyType({})
 _MOST_BYTES = 10 * 10**6
 _MOST_BYTES_OF_NOTEBOOK = 10 * _MOST_BYTES  # most of which are pictures
 _PARALLEL_FROM = 150_000  # bytes of kernel-holding files; below, starting processes costs more than it saves
@@ -137,10 +139,15 @@ class KernelFacts(Protocol):
     def name(self) -> str: ...
 
 
-def judge(learnt: Mapping[Path, Sequence[KernelFacts]], config: Config) -> Audit:
-    """Run the rules over what later stages learnt of the kernels of each file; comments suppress as ever."""
+def judge(
+    learnt: Mapping[Path, Sequence[KernelFacts]], config: Config, texts: Mapping[str, bytes] = _NO_TEXTS
+) -> Audit:
+    """Run the rules over what later stages learnt of the kernels of each file; comments suppress as ever.
+
+    `texts` are what files held then, by their absolute paths; the others are read.
+    """
     checker = _Checker(config)
-    results = [checker.learnt(path, facts) for path, facts in learnt.items()]
+    results = [checker.learnt(path, facts, texts.get(str(path))) for path, facts in learnt.items()]
     audit = merged(results)
     return replace(audit, files=len(learnt), problems=(*_left_out(config), *audit.problems))
 
@@ -254,11 +261,11 @@ class _Checker:
         for found in self._syntax_findings(path, shown, error, span):
             yield replace(found, expression=line)
 
-    def learnt(self, path: Path, facts: Sequence[KernelFacts]) -> FileResult:
-        """What facts of a later stage come to in a file."""
+    def learnt(self, path: Path, facts: Sequence[KernelFacts], data: bytes | None = None) -> FileResult:
+        """What facts of a later stage come to in a file; `data` when it is not to be read from the disk."""
         shown = shown_path(path)
         try:
-            module = outline(os.path.abspath(path), decode(path.read_bytes()))
+            module = outline(os.path.abspath(path), decode(path.read_bytes() if data is None else data))
         except (Undecodable, Unparsable) as error:
             return FileResult(problems=(Problem(shown, f"cannot be read: {error.message}", error.line),))
         except OSError as error:

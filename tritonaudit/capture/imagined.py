@@ -28,6 +28,12 @@ def forget() -> None:
     _bounds.clear()
 
 
+def bounds_of(tensor: torch.Tensor) -> tuple[int, int] | None:
+    """The integers that it is taken to hold are from the one to below the other; None where it is taken for nothing."""
+    known = _bounds.get(tensor.untyped_storage()._cdata)
+    return None if known is None else known[1:]
+
+
 def is_imagined(tensor: torch.Tensor) -> bool:
     """Whether it is taken to hold something."""
     return tensor.untyped_storage()._cdata in _bounds

@@ -24,6 +24,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
 from tritonaudit.capture import streams
+from tritonaudit.capture.defaults import stand_in_defaults
 from tritonaudit.capture.device import Device, multiprocessors_reported
 from tritonaudit.capture.streams import Stream
 
@@ -68,15 +69,18 @@ class _OnStandIn(TorchFunctionMode):  # type: ignore[misc]
             kwargs["pin_memory"] = False
         if name == "cuda":
             return args[0].to(self._host)
-        if name == "to" and any(_is_device(a) and not _is_gpu(a) for a in (*args[1:], kwargs.get("device"))):
+        to_host = name == "to" and any(_is_device(a) and not _is_gpu(a) for a in (*args[1:], kwargs.get("device")))
+        if to_host:
             streams.host_reads()
         if name in ("to", "cpu", "type"):
             args, kwargs = self._moved(name, args, kwargs)
             if name == "cpu":
                 streams.host_reads()
-                return args[0]
+                return args[0].clone()
         if name == "get_device":
             return 0
+        if name == "pin_memory":
+            return args[0]
         if name in _READS and any(isinstance(a, torch.Tensor) and _real_device(a).type == "meta" for a in args):
             raise DataRead(f"host code reads the data of a tensor on the GPU (`{name}`)")
         if name in _READS:
@@ -84,6 +88,8 @@ class _OnStandIn(TorchFunctionMode):  # type: ignore[misc]
         if name in _PRODUCTS and self._host == "cpu":
             return _in_single(func, args, kwargs)
         result = func(*args, **kwargs)
+        if to_host and result is args[0]:  # a GPU's memory is not the host's
+            return result.clone()
         if name in _EMPTY and self._host == "cpu" and isinstance(result, torch.Tensor):
             _zero_unseen(result)
         return result
@@ -179,9 +185,16 @@ def stand_in_tensors(device: Device) -> None:
     torch.Tensor.record_stream = _nothing()  # no memory is given to others before all streams are done with it
     _stand_in_cuda(device)
     _stand_in_command(device)
+    stand_in_defaults()
     _plain_compilation()
     _stand_in_backwards()
     _OnStandIn().__enter__()
+
+
+def standing_in_thread() -> contextlib.AbstractContextManager[Any]:
+    """While this lasts, this thread takes stand-in tensors for the GPU's: only the one that began does so by itself."""
+    mode: contextlib.AbstractContextManager[Any] = _OnStandIn()
+    return mode
 
 
 @contextlib.contextmanager

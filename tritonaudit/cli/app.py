@@ -29,7 +29,7 @@ _COMMANDS = (
         "init",
         "new",
     ),
-    *("roofline", "rules", "schema", "select", "server"),
+    *("replay", "roofline", "rules", "schema", "select", "server", "trace"),
 )
 _OWN_OPTIONS = ("-h", "--help", "-V", "--version")
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 _BUDGET_RULE = "TAP306"
 
 
-def _targets(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+def targets_of(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The targets that an option names."""
     from tritonaudit.hardware.targets import gpu_target
 
     targets = split(values)
@@ -54,7 +55,7 @@ def _budget(_: click.Context, __: click.Parameter, value: str | None) -> Budget 
     "--target",
     "targets",
     multiple=True,
-    callback=_targets,
+    callback=targets_of,
     metavar="ARCH",
     help="A target to compile for: sm_90, gfx942, …  [default: sm_80, sm_90, sm_100 and gfx942]",
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 from tritonaudit.compile.budget import Budget, Limit, Overrun, unchecked, violations
 from tritonaudit.compile.facts import CompiledKernel
@@ -39,17 +40,22 @@ class CompileAudit:
     triton: str
 
 
-def judge_kernels(kernels: Sequence[CompiledKernel], budget: Budget | None, config: Config) -> Audit:
+def judge_kernels(
+    kernels: Sequence[CompiledKernel],
+    budget: Budget | None,
+    config: Config,
+    texts: Mapping[str, bytes] = MappingProxyType({}),
+) -> Audit:
     """The findings in compiled kernels, and the limits of the budget that could not be checked.
 
-    A limit that no kernel shows to be kept or broken is a problem.
+    A limit that no kernel shows to be kept or broken is a problem. `texts` are what files held, where that is known.
     """
     learnt: dict[Path, list[KernelFacts]] = {}
     for kernel in kernels:
         learnt.setdefault(Path(kernel.path), []).append(kernel)
         if budget is not None and (broken := violations(budget, kernel)):
             learnt[Path(kernel.path)].append(Overrun(kernel, broken))
-    audit = judge(learnt, config)
+    audit = judge(learnt, config, texts)
     if budget is not None:
         idle = [limit for limit in budget.limits if all(limit in unchecked(budget, kernel) for kernel in kernels)]
         audit = replace(

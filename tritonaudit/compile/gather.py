@@ -14,13 +14,17 @@ from tritonaudit.compile.places import Places
 
 
 def gather(
-    launches: Iterable[Launch], compiled: Mapping[Program, Variant], sweeps: Sequence[SweepLaunches]
+    launches: Iterable[Launch],
+    compiled: Mapping[Program, Variant],
+    sweeps: Sequence[SweepLaunches],
+    places: Places | None = None,
 ) -> tuple[CompiledKernel, ...]:
     """The facts of every launched kernel, in the order of files and lines.
 
-    `compiled` holds a variant for each program that was compiled, without what only the launch knows.
+    `compiled` holds a variant for each program that was compiled, without what only the launch knows. The `places` are
+    those of files as they are, unless others are given.
     """
-    places = Places()
+    places = places or Places()
     by_kernel: dict[KernelRef, dict[_Key, list[Launch]]] = {}
     for launch in launches:
         if launch.error is not None or launch.program in compiled:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,8 +71,9 @@ _UNREADABLE = _File([], {}, {}, [])
 class Places:
     """What stands at a place of a file; each file is read once."""
 
-    def __init__(self) -> None:
-        self._files: dict[str, _File] = {}
+    def __init__(self, texts: Mapping[str, bytes] | None = None) -> None:
+        self._files = {path: _file_of(text) for path, text in (texts or {}).items()}
+        self._reads = texts is None
 
     def expression(self, path: str, line: int, column: int) -> Span:
         """The expression that begins there, a memory access before what is made of it; else that one character.
@@ -121,15 +122,22 @@ class Places:
 
     def _file(self, path: str) -> _File:
         if path not in self._files:
-            self._files[path] = _read(path)
+            self._files[path] = _read(path) if self._reads else _UNREADABLE
         return self._files[path]
 
 
 def _read(path: str) -> _File:
     try:
-        text = decode(Path(path).read_bytes())
+        return _file_of(Path(path).read_bytes())
+    except OSError:
+        return _UNREADABLE
+
+
+def _file_of(data: bytes) -> _File:
+    try:
+        text = decode(data)
         tree = parse(text)
-    except (OSError, Undecodable, Unparsable):
+    except (Undecodable, Unparsable):
         return _UNREADABLE
     lines = text.split("\n")
     found: dict[int, list[_Expression]] = {}

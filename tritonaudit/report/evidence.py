@@ -20,6 +20,7 @@ from tritonaudit.report.measured import MeasuredSection
 from tritonaudit.report.ran import RanSection
 from tritonaudit.report.section import Section
 from tritonaudit.report.shortfall import not_analysed
+from tritonaudit.report.traced import TracedSection
 from tritonaudit.report.words import Code, Words, among, words
 from tritonaudit.results import SOURCE
 from tritonaudit.rules import all_rules
@@ -30,6 +31,7 @@ from tritonaudit.suites.hollow import FAR, LARGE
 from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold
 from tritonaudit.suites.stage import RunAudit
 from tritonaudit.suites.suite import Suite
+from tritonaudit.trace.stage import TraceAudit
 
 CATEGORIES: tuple[Category, ...] = tuple(category for category in Category if category is not Category.TOOL)
 _COMMANDS = {
@@ -38,6 +40,7 @@ _COMMANDS = {
     Stage.RUN: "`tritonaudit audit` runs them",
     Stage.MEASURE: "`tritonaudit audit` measures them on a GPU",
 }
+OF_A_TRACE = "only the launches of a command were checked: `tritonaudit audit` tries subjects"
 NO_SUBJECT = "there is no subject to run: `tritonaudit init` writes one"
 
 
@@ -58,6 +61,7 @@ class Evidence:
     compiled: CompileAudit | None = None
     ran: RunAudit | None = None
     measured: MeasureAudit | None = None
+    traced: TraceAudit | None = None
 
     @property
     def timed(self) -> tuple[MeasuredSubject, ...]:
@@ -80,6 +84,8 @@ class Evidence:
         for run in self.runs:
             for ref in run.launched:
                 yield shown_path(Path(ref.path)), ref.name, ref.line
+        for traced in self.traced.kernels if self.traced is not None else ():
+            yield shown_path(Path(traced.kernel.path)), traced.kernel.name, traced.kernel.line
         for kernel in self.compiled.kernels if self.compiled is not None else ():
             yield shown_path(Path(kernel.path)), kernel.name, kernel.span.line
         for finding in self.audit.findings:
@@ -163,6 +169,8 @@ class Evidence:
         """Empty where some subject was run."""
         if Stage.RUN not in self.about.stages:
             return f"no kernel was run: {_COMMANDS[Stage.RUN]}"
+        if self.traced is not None:
+            return OF_A_TRACE
         return "" if self.runs else NO_SUBJECT
 
     @property
@@ -180,7 +188,8 @@ def evidence(audit: Audit, sections: Sequence[Section], about: About) -> Evidenc
     compiled = next((section.audit for section in sections if isinstance(section, CompiledSection)), None)
     ran = next((section.ran for section in sections if isinstance(section, RanSection)), None)
     measured = next((section.measured for section in sections if isinstance(section, MeasuredSection)), None)
-    return Evidence(audit, about, compiled, ran, measured)
+    traced = next((section.traced for section in sections if isinstance(section, TracedSection)), None)
+    return Evidence(audit, about, compiled, ran, measured, traced)
 
 
 def launched_by(run: SubjectRun) -> list[KernelName]:

@@ -8,6 +8,7 @@ from tritonaudit import __version__
 from tritonaudit.compile.installed import triton_version
 from tritonaudit.report.evidence import Evidence
 from tritonaudit.report.words import Code, Words, among, words
+from tritonaudit.suites.stage import CPU_ENGINE
 
 _MOST_NAMED = 3
 
@@ -31,7 +32,8 @@ def kernel_names(evidence: Evidence) -> Words:
 
 def _auditor(evidence: Evidence) -> str:
     gpu = evidence.measured.gpu if evidence.measured is not None else None
-    device = evidence.ran.device if evidence.ran is not None else gpu.name if gpu is not None else "nothing was run"
+    ran = evidence.ran.device if evidence.ran is not None else CPU_ENGINE if evidence.traced is not None else None
+    device = ran if ran is not None else gpu.name if gpu is not None else "nothing was run"
     parts = (f"Triton {triton_version() or 'not installed'}", f"PyTorch {torch_version()}", device)
     return f"tritonaudit {__version__} ({', '.join(parts)})"
 

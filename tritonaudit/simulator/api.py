@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from tritonaudit.simulator.live import Execution, NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.simulator.programs import Grid, Order, numbers_in
+from tritonaudit.simulator.watch import Watch
 
 _TARGET = "sm_89"
 """It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
@@ -70,7 +70,7 @@ def simulate(
     and for a grid of a negative size.
     """
     ordered = partial(numbers_in, order)
-    execution = Execution(FreshMemory.active(), checks, as_gpu, ordered, _Watch(seconds).look)
+    execution = Execution(FreshMemory.active(), checks, as_gpu, ordered, Watch(seconds).look)
     checked = CrossChecked(execution)
     execute = checked.launch if cross_check else execution.launch
     recorder = Recorder(_TARGET, configs=1, execute=execute, options=OPTIONS)
@@ -85,18 +85,6 @@ def simulate(
         outcomes[-1].programs if outcomes else None,
         checked.found[-1] if checked.found else None,
     )
-
-
-class _Watch:
-    """Raises NotSimulated once so many seconds have passed."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._ends = time.monotonic() + seconds
-
-    def look(self) -> None:
-        if time.monotonic() > self._ends:
-            raise NotSimulated(Unsupported("the launch", f"it takes more than {self._seconds:g} s"), None)
 
 
 def _known(grid: Any) -> Any:

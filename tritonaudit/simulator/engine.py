@@ -109,12 +109,12 @@ class Run:
     """How a launch is executed.
 
     `is_checked`: look for faults. `order`: the programs' numbers in the order in which they run, maybe not all of them.
-    `undefined`: by a storage's address, which of its bytes nobody has written. `tick` is called often and may raise.
-    `handlers` may put others in place of those that execute the operations of the launch's module. `contracts`: sums
-    take in products without a rounding between, as Triton compiles them unless `enable_fp_fusion` is off. `is_partial`:
-    only some programs run, so that what the launch writes is not known, and stays as it is. `as_gpu`: as an H100
-    computes, its approximations, and sums and products in its order, bit by bit; slower. `ttgir` is the program as
-    Triton lays it out over that GPU's threads, empty where that is not known.
+    `undefined`: by a storage's address, which of its bytes nobody has written, kept up to date. `tick` is called often
+    and may raise. `handlers` may put others in place of those that execute the operations of the launch's module.
+    `contracts`: sums take in products without a rounding between, as Triton compiles them unless `enable_fp_fusion` is
+    off. `is_partial`: only some programs run, so that what the launch writes is not known, and stays as it is.
+    `as_gpu`: as an H100 computes, its approximations, and sums and products in its order, bit by bit; slower. `ttgir`
+    is the program as Triton lays it out over that GPU's threads, empty where that is not known.
     """
 
     is_checked: bool = True
@@ -156,10 +156,10 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     tensors = [
         (place, one.name, one.value) for place, one in enumerate(arguments) if isinstance(one.value, torch.Tensor)
     ]
-    undefined = run.undefined if run.is_checked else None
-    space = address_space(tensors, facts.written, undefined, facts.cell, run.is_partial)
+    space = address_space(tensors, facts.written, run.undefined, facts.cell, run.is_partial)
     clocks = clocks_of(prod(grid), is_kept=facts.has_atomics and run.is_checked and not run.is_partial)
-    notes = Notes(faults, clocks) if run.is_checked else None
+    is_noted = run.is_checked or run.undefined is not None
+    notes = Notes(faults, clocks, is_apart=not run.is_checked) if is_noted else None
     key = _form_key(module, grid, arguments, space, run)
     form = None if key is None else _FORMS.get(key)
     recall = None if key is None or not _FORMS.is_met_again(key) else Recall.of(_fixed(module), form)
@@ -171,7 +171,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     if run.as_gpu:
         handlers = faithful.handlers_of(module, run.ttgir, handlers, run.contracts)
     handlers = run.handlers(handlers_of(handlers) if run.is_partial else handlers)
-    is_seen_first = notes is not None and recall is None and not run.is_partial
+    is_seen_first = run.is_checked and recall is None and not run.is_partial
     order = order_of(prod(grid), space, facts.accessed, facts.written or frozenset()) if is_seen_first else None
     if order is not None:
         accesses, handlers = OrderedAccesses(addressing, notes, order=order), waiting(order, handlers)

@@ -95,7 +95,8 @@ def begun(launch: Launch, bound: Mapping[str, Any]) -> Iterator[Begun]:
 class Execution:
     """Executes what is launched, for as long as host code runs, and keeps what that shows.
 
-    `as_gpu`: as an H100 computes, bit by bit, which is slower.
+    `as_gpu`: as an H100 computes, bit by bit, which is slower. Where it `is_tracked`, what nobody has written is kept
+    track of though nothing is checked.
     """
 
     fresh: FreshMemory
@@ -103,6 +104,7 @@ class Execution:
     as_gpu: bool = False
     order: Callable[[int], torch.Tensor | None] = lambda _: None
     tick: Callable[[], None] = lambda: None
+    is_tracked: bool = False
     launches: list[Executed] = field(default_factory=list)
 
     def launch(self, launch: Launch, bound: Mapping[str, Any]) -> None:
@@ -114,7 +116,7 @@ class Execution:
             run = Run(
                 self.is_checked,
                 self.order(prod(grid)),
-                self.fresh.undefined if self.is_checked else None,
+                self.fresh.undefined if self.is_checked or self.is_tracked else None,
                 self.tick,
                 contracts=program.contracts,
                 as_gpu=self.as_gpu,

@@ -173,11 +173,11 @@ def _seen(
     labels = tuple(dict.fromkeys(case.label for _, case in alike))
     witness: Witness = witness_of(path, subject, simplest.case)
     related = tuple((places.expression(*at), how) for at, how in first.related if at[0] == kernel.path)
-    way = tuple(_way(first, kernel, places)) if not elsewhere else ()
+    way = tuple(way_to(first, kernel, places)) if not elsewhere else ()
     return Seen(first.symptom, span, labels, f"{simplest.text}{elsewhere}", first.is_certain, witness, related, way)
 
 
-def _way(sighting: Sighting, kernel: KernelRef, places: Places) -> Iterator[tuple[Span | Elsewhere, str]]:
+def way_to(sighting: Sighting, kernel: KernelRef, places: Places) -> Iterator[tuple[Span | Elsewhere, str]]:
     """From the launch through the kernel and what it calls; nothing where neither launch nor calls are known."""
 
     def at(path: str, span: Span) -> Span | Elsewhere:
@@ -203,7 +203,7 @@ def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str, no_hardshi
         reasons = [reason for trial in trials for other, reason in trial.unchecked if other is symptom]
         if not (reasons or checked or (symptom is Symptom.UNSTABLE and _is_wrong(trials))):
             reasons = [(no_hardship if symptom is Symptom.UNSTABLE else "") or missed]
-        yield from _outcome(symptom.value, place, seen, checked, reasons)
+        yield from outcome_of_check(symptom.value, place, seen, checked, reasons)
 
 
 def _is_wrong(trials: Sequence[CaseOutcome]) -> bool:
@@ -218,7 +218,7 @@ def _named_outcomes(place: str, ended: Sequence[Ended]) -> Iterator[Outcome]:
         seen = [sighting for outcome in found for sighting in outcome.sightings]
         reasons = [reason for outcome in found for _, reason in outcome.unchecked]
         checked = 0 if all(outcome.unchecked for outcome in found) else len(found)
-        yield from _outcome(check, place, seen, len(found) if seen else checked, reasons)
+        yield from outcome_of_check(check, place, seen, len(found) if seen else checked, reasons)
 
 
 def _second_opinion(place: str, record: Record, cut_short: str) -> Iterator[Outcome]:
@@ -227,7 +227,7 @@ def _second_opinion(place: str, record: Record, cut_short: str) -> Iterator[Outc
     yield outcome_of(place, record.opinions or (Opinion("", reason=reason),))
 
 
-def _outcome(
+def outcome_of_check(
     check: str, place: str, seen: Sequence[Sighting], checked: int, reasons: Sequence[str]
 ) -> Iterator[Outcome]:
     """What a check of so many cases came to, which could not be made in others for these reasons."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.ir import Location
-from tritonaudit.suites.calling import Called
+from tritonaudit.suites.calling import Called, Ran
 from tritonaudit.suites.facts import WATCHED, Symptom
 from tritonaudit.suites.outcome import Place, Sighting
 
@@ -45,13 +45,18 @@ _BEYOND = frozenset(kind for kind, symptom in _SYMPTOM_OF.items() if symptom is 
 
 
 def sightings(called: Called) -> Iterator[Sighting]:
-    """The faults of every launch, but for those that another one of them is the origin of."""
+    """The faults of every launch."""
     for ran in called.ran:
-        beyond = {fault.location for fault in ran.faults if fault.kind in _BEYOND}
-        for fault in ran.faults:
-            symptom = _SYMPTOM_OF.get(fault.kind)
-            if symptom is not None and not (symptom is Symptom.UNINITIALISED and fault.origin in beyond):
-                yield _sighting(symptom, fault, ran.launch.kernel, ran.site)
+        yield from sightings_of(ran)
+
+
+def sightings_of(ran: Ran) -> Iterator[Sighting]:
+    """The faults of a launch, but for those that another one of them is the origin of."""
+    beyond = {fault.location for fault in ran.faults if fault.kind in _BEYOND}
+    for fault in ran.faults:
+        symptom = _SYMPTOM_OF.get(fault.kind)
+        if symptom is not None and not (symptom is Symptom.UNINITIALISED and fault.origin in beyond):
+            yield _sighting(symptom, fault, ran.launch.kernel, ran.site)
 
 
 def _sighting(symptom: Symptom, fault: Fault, kernel: KernelRef, site: tuple[str, int] | None) -> Sighting:

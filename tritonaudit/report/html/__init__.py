@@ -14,6 +14,7 @@ from tritonaudit.report.html.closing import commands, recommendations
 from tritonaudit.report.html.document import Part, document
 from tritonaudit.report.html.error_maps import error_maps, why_no_map
 from tritonaudit.report.html.findings import anchors, findings, rules
+from tritonaudit.report.html.launches import launches
 from tritonaudit.report.html.markup import Content, Markup, element, lines, prose
 from tritonaudit.report.html.performance import not_measured, performance, roofline
 from tritonaudit.report.html.summary import summary
@@ -31,6 +32,7 @@ def render(audit: Audit, *, color: bool, sections: Sequence[Section], about: Abo
     unmeasured = prose(not_measured(found))
     parts = (
         Part("summary", "Summary", "Summary", list(summary(standings, found, where))),
+        *launches(found),
         Part("findings", "Detailed Findings", "Findings", list(findings(found, where)), _NO_FINDINGS),
         Part(
             "errors",

@@ -16,6 +16,7 @@ from tritonaudit.report.header import header, kernel_names
 from tritonaudit.report.markdown.checklists import checklists
 from tritonaudit.report.markdown.commands import commands
 from tritonaudit.report.markdown.details import details
+from tritonaudit.report.markdown.launches import launches
 from tritonaudit.report.markdown.performance import performance, roofline
 from tritonaudit.report.markdown.recommendations import recommendations
 from tritonaudit.report.markdown.summary import summary
@@ -34,6 +35,7 @@ def _lines(found: Evidence) -> Iterator[str]:
     yield "   ".join(f"**{name}**: {inline(text)}" for name, text in header(found).items())
     parts: tuple[tuple[str, Callable[[Evidence], Iterator[str]]], ...] = (
         ("Summary", summary),
+        *((("Launches of the Command", launches),) if found.traced is not None else ()),
         ("Detailed Findings", details),
         (f"Performance Audit: {inline(kernel_names(found))}", performance),
         ("Roofline", roofline),

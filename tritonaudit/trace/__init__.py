@@ -1,0 +1,1 @@
+"""Records the Triton launches that a command makes, and checks them from the record, without the command's code."""
