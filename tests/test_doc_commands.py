@@ -48,12 +48,11 @@ def double(x: torch.Tensor) -> torch.Tensor:
 _GPU = "needs a GPU"
 _NETWORK = "installs from the network"
 _SAMPLE = "tests/test_readme.py and tests/test_docs.py compare what it prints"
-_MINUTE = "takes from half a minute to several; tests/cli runs the command on small subjects"
+_MINUTE = "takes from half a minute to several; tests/cli and tests/farm run the command on small subjects"
 _CHECKOUT = "writes into the checkout; the tests of `tritonaudit new` do it in a copy"
 _BENCH = "a benchmark: minutes to hours, and corpora that are not in the repository"
 NOT_RUN = {
     **dict.fromkeys(("make audit", "make docs", "make test"), f"{_NETWORK}; changes the user's machine"),
-    **dict.fromkeys(("pip install .", "pip install '.[audit]'", "pip install '.[server]'", "pip install -e"), _NETWORK),
     **dict.fromkeys(("npm install --no-save axe-core", "npm run vsix"), _NETWORK),
     "tritonaudit server": "waits for an editor; tests/server speaks with it",
     "tritonaudit audit FILE --only performance --output-format json": _GPU,
@@ -86,7 +85,7 @@ NOT_RUN = {
     "python tools/api_table WHEELS": "needs a wheel of every release of Triton",
 }
 SLOW = re.compile(
-    r"tritonaudit (gate|select|audit (kernels|FILE|candidates)|roofline kernels)\b"
+    r"tritonaudit (farm|gate|select|audit (kernels|FILE|candidates)|roofline kernels)\b"
     r"|python -c \"import tritonaudit"
 )
 """What runs a subject."""
@@ -111,6 +110,8 @@ def _is_a_mention(command: str) -> bool:
 def reason(command: str) -> str | None:
     if command in NOT_RUN:
         return NOT_RUN[command]
+    if command.startswith("pip install"):
+        return _NETWORK
     if "--watch" in shlex.split(command):
         return "goes on until Ctrl-C: tests/cli/test_watch.py"
     if BENCH.match(command):

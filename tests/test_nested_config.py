@@ -214,7 +214,7 @@ def test_show_settings_says_which_file_governs(project: Path, audited: Audited) 
     out = audited("own/deep/softmax.py", "--show-settings").out
     assert out.startswith("# What governs own/deep/softmax.py: own/tritonaudit.toml\n")
     assert 'select = ["TAC107"]\n' in out
-    assert audited("kept", "--show-settings").out.startswith("# What governs kept: the defaults, for no file")
+    assert audited("kept", "--show-settings").out.startswith("# What governs kept: the defaults: no file")
 
 
 def test_show_settings_of_a_folder_above(project: Path, audited: Audited, monkeypatch: pytest.MonkeyPatch) -> None:

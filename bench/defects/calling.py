@@ -14,13 +14,18 @@ from triton.runtime.autotuner import Autotuner
 from tritonaudit.capture.record import Recorder, recording
 from tritonaudit.capture.standin import Host, tensors_on
 from tritonaudit.capture.task import become_gpu, target
-from tritonaudit.simulator.faults import Fault, Kind
+from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.live import Execution, NoProgram
 from tritonaudit.simulator.programs import Order, numbers_in
 
 _run_and_tune = Autotuner.run
-_OUT_OF_BOUNDS = (Kind.OUT_OF_BOUNDS_LOAD, Kind.OUT_OF_BOUNDS_STORE, Kind.OUT_OF_BOUNDS_ATOMIC, Kind.BETWEEN_ELEMENTS)
+_OUT_OF_BOUNDS = (
+    FaultKind.OUT_OF_BOUNDS_LOAD,
+    FaultKind.OUT_OF_BOUNDS_STORE,
+    FaultKind.OUT_OF_BOUNDS_ATOMIC,
+    FaultKind.BETWEEN_ELEMENTS,
+)
 
 
 def become(architecture: str) -> None:
@@ -39,7 +44,7 @@ class Called:
     faults: Sequence[Fault]
     rejected: Sequence[str] = ()
 
-    def of(self, *kinds: Kind) -> list[str]:
+    def of(self, *kinds: FaultKind) -> list[str]:
         """The first line of each fault of these kinds."""
         return [str(fault).splitlines()[0] for fault in self.faults if fault.kind in kinds]
 

@@ -25,12 +25,12 @@ DEFECT = Defect(
 def shown() -> Sequence[str]:
     import torch
 
-    from bench.defects.calling import Kind, call
+    from bench.defects.calling import FaultKind, call
     from bench.defects.importing import module
 
     tril = module("flag_gems.ops.tril").tril
     scores = torch.empty(64, 8192, 8192, dtype=torch.float16, device="meta")
-    return call(tril, scores).of(Kind.OVERFLOW_ADDRESS)
+    return call(tril, scores).of(FaultKind.OVERFLOW_ADDRESS)
 
 
 if __name__ == "__main__":

@@ -25,13 +25,13 @@ DEFECT = Defect(
 def shown() -> Sequence[str]:
     import torch
 
-    from bench.defects.calling import Kind, call
+    from bench.defects.calling import FaultKind, call
     from bench.defects.importing import module
 
     topk = module("lmdeploy.pytorch.kernels.cuda.bitonic_topk").bitonic_topk
     one, lengths = torch.ones(4, dtype=torch.int32), torch.full((4,), 600, dtype=torch.int32)
     called = call(topk, torch.randn(4, 1024)[:, :600], one, lengths, 512)
-    return [*called.out_of_bounds, *called.of(Kind.UNDEFINED_STORED)]
+    return [*called.out_of_bounds, *called.of(FaultKind.UNDEFINED_STORED)]
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ DEFECT = Defect(
 def shown() -> Sequence[str]:
     import torch
 
-    from bench.defects.calling import Kind, call, far_apart
+    from bench.defects.calling import FaultKind, call, far_apart
     from bench.defects.importing import module
 
     kernels = module("torchao.prototype.moe_training.kernels.jagged_float8_scales")
@@ -33,7 +33,7 @@ def shown() -> Sequence[str]:
     called = call(kernels.triton_fp8_per_group_rowwise_scales, x, torch.tensor([32, 64], dtype=torch.int32))
     quantised, scales = called.returned
     found = quantised.float() / scales.view(2, 32).t().repeat_interleave(32, dim=1)
-    return [*called.of(Kind.LANES_COLLIDE), *far_apart(found, x, 0.5)]
+    return [*called.of(FaultKind.LANES_COLLIDE), *far_apart(found, x, 0.5)]
 
 
 if __name__ == "__main__":

@@ -26,13 +26,13 @@ DEFECT = Defect(
 def shown() -> Sequence[str]:
     import torch
 
-    from bench.defects.calling import Kind, call
+    from bench.defects.calling import FaultKind, call
     from bench.defects.importing import module
 
     kernels = module("torchao.prototype.moe_training.kernels.jagged_float8_scales")
     x = torch.randn(40, 64, dtype=torch.bfloat16)
     called = call(kernels.triton_fp8_per_group_rowwise_scales, x, torch.tensor([32, 64], dtype=torch.int32))
-    races = [line for line in called.of(Kind.RACE_WRITE_WRITE) if "scales_ptr" in line]
+    races = [line for line in called.of(FaultKind.RACE_WRITE_WRITE) if "scales_ptr" in line]
     return [*called.out_of_bounds, *races]
 
 
