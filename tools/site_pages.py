@@ -1,4 +1,4 @@
-"""A hook of mkdocs: the site has the pages of docs/ and rules/, and whatever page of the repository these link to.
+"""A hook of mkdocs: the site has the pages and pictures of docs/, the rules' pages, and whatever page these link to.
 
 Pages keep the paths that they have in the repository, so that their links work there and on the site.
 """
@@ -29,9 +29,11 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Replace what mkdocs found in docs/ by pages of the repository; the rest, such as the theme's files, stays."""
-    others = [file for file in files if not file.is_documentation_page()]
-    return Files([*others, *(_page(path, config) for path in _pages())])
+    """Replace what mkdocs found in docs/ by files of the repository; the rest, such as the theme's files, stays."""
+    pictures = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.png"))]
+    moved = {path.removeprefix("docs/") for path in pictures}
+    others = [file for file in files if not file.is_documentation_page() and file.src_uri not in moved]
+    return Files([*others, *(_page(path, config) for path in (*_pages(), *pictures))])
 
 
 def _pages() -> list[str]:
