@@ -133,7 +133,7 @@ def audited(folder: Path, *names: str, cross_checks: bool = True) -> FullAudit:
     (folder / "kernels.py").write_text(KERNELS)
     for name in names:
         (folder / f"audit_{name}.py").write_text(SPEC.format(name=name, subject=SUBJECTS[name]))
-    request = AuditRequest(frozenset(("correctness",)), 5.0, 2, "cpu", most_cases=1, cross_checks=cross_checks)
+    request = AuditRequest(frozenset(("correctness", "memory")), 5.0, 2, "cpu", most_cases=1, cross_checks=cross_checks)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRITONAUDIT_CACHE", str(folder / "cache"))
         return audit_paths([folder], Config(folder), request)
