@@ -152,7 +152,7 @@ def test_a_failure_shows_place_message_witness_and_remedy(whole: Session) -> Non
 def test_a_skipped_test_says_why(whole: Session) -> None:
     reasons = dict(re.findall(r"^(\S+) SKIPPED \((.*?)[).]", whole.out, re.M))
     assert reasons["audit_double.py::right::performance"] == "there is no GPU"
-    assert reasons["audit_double.py::wrong::stability"].startswith("not everything that has to be tried was tried")
+    assert reasons["audit_double.py::wrong::stability"].startswith("not everything that")
 
 
 BARE = """\
