@@ -50,13 +50,15 @@ def misaddressed(flow: KernelFlow) -> Iterator[Misaddressed]:
     accesses = _by_parameter(flow)
     sites = [site for site in flow.launches.sites if site.is_whole and not site.doubt] if accesses else []
     readers = [_Reader(flow, site) for site in sites if all(map(_is_followed, site.made.calls))]
-    dense = [(passed, reader) for reader in readers for passed in reader.made_dense]
+    dense: dict[tuple[int, str], list[_Reader]] = {}
+    for reader in readers:
+        for passed in reader.made_dense:
+            dense.setdefault(passed, []).append(reader)
     seen: set[tuple[int, str]] = set()
     for reader in readers:
         for parameter, found in accesses.items():
             passed = reader.passed(parameter)
-            others = [other for one, other in dense if one == passed]
-            is_open = passed not in seen and not any(map(reader.may_be, others))
+            is_open = passed not in seen and not any(map(reader.may_be, dense.get(passed, ())))
             reported = reader.read(parameter, found) if is_open else None
             if reported is not None:
                 seen.add(passed)

@@ -155,18 +155,18 @@ class _Session:
         kept = replace(
             launch,
             program=None if program is None else replace(program, ttir=""),
-            arguments=tuple((name, _told(value)) for name, value in launch.arguments),
+            arguments=tuple((name, _as_data(value)) for name, value in launch.arguments),
         )
         stack, test = _stack(), running_test()
         writer.add(Recorded(number, kept, ttir, passed, storages, stack, test, instead_of, is_grown))
         return number
 
 
-def _told(value: Any) -> Any:
+def _as_data(value: Any) -> Any:
     """An argument as data: anything else as its text."""
     if value is None or isinstance(value, (bool, int, float, str)) or hasattr(value, "strides"):
         return value
-    return tuple(map(_told, value)) if isinstance(value, tuple) else str(value)
+    return tuple(map(_as_data, value)) if isinstance(value, tuple) else str(value)
 
 
 _session: _Session | None = None

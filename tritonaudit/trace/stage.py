@@ -18,7 +18,7 @@ from tritonaudit.config import Config
 from tritonaudit.engine import KernelFacts, judge
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
-from tritonaudit.finding import Audit, Outcome, Problem, Status, Witness
+from tritonaudit.finding import EVERY_KERNEL, Audit, Outcome, Problem, Status, Witness
 from tritonaudit.progress import SILENT, Progress
 from tritonaudit.shown import shown_path
 from tritonaudit.suites.facts import WATCHED, RunKernel, Seen, Symptom
@@ -32,7 +32,7 @@ from tritonaudit.trace.replay import Replayed, ReplayTask, launch_of, prepare, r
 
 _EXECUTIONS = 8
 """Of a launch in one task, at most: forward, backward, and with other contents or configs."""
-_MOST_TOLD = 4
+_MOST_NAMED = 4
 """Tensors of a launch that are named."""
 _BESIDE = 60.0
 """Seconds of a task for what is no execution."""
@@ -194,8 +194,8 @@ def label_of(one: Recorded) -> str:
         for name, value in one.launch.arguments
         if isinstance(value, TensorArgument)
     ]
-    more = ", …" if len(tensors) > _MOST_TOLD else ""
-    return f"launch {one.number}{test}" + (f" ({', '.join(tensors[:_MOST_TOLD])}{more})" if tensors else "")
+    more = ", …" if len(tensors) > _MOST_NAMED else ""
+    return f"launch {one.number}{test}" + (f" ({', '.join(tensors[:_MOST_NAMED])}{more})" if tensors else "")
 
 
 # -- outcomes ----------------------------------------------------------------------------------------------------------
@@ -257,9 +257,9 @@ def _not_run(trace: Trace, kernels: Sequence[TracedKernel], request: ReplayReque
         yield Outcome("run", what, Status.NOT_RUN, counted(count, "time"), "needs a GPU")
     if not trace.made:
         reason = "the command launches no Triton kernel" if trace.header.target else "it imports no torch"
-        yield Outcome("run", "every kernel", Status.NOT_RUN, reason=reason)
+        yield Outcome("run", EVERY_KERNEL, Status.NOT_RUN, reason=reason)
     elif not request.targets:
-        yield Outcome("compile", "every kernel", Status.NOT_RUN, reason="no --target was given")
+        yield Outcome("compile", EVERY_KERNEL, Status.NOT_RUN, reason="no --target was given")
 
 
 # -- compiling ---------------------------------------------------------------------------------------------------------
