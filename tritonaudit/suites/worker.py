@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.data import NotData
-from tritonaudit.execute.blame import called_into, described, is_in, users_place
+from tritonaudit.execute.blame import called_into, described, is_called_from, is_in, users_place
 from tritonaudit.execute.confine import confine
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import tell
@@ -113,6 +113,8 @@ _SANITIZER_SECONDS = 20.0
 _SANITIZED = 8
 """Cases that are called under the sanitizer, which slows each of them."""
 _COMPILER = f"{os.sep}triton{os.sep}compiler{os.sep}"
+_REFERENCE = "suites/references.py"
+"""The file of ours through which each call of a reference goes."""
 _INTEGRITY_CASES = 3
 """On which more is tried than calls: the first before any other call, whose number a wrapper may count."""
 _MINIMISED_SHARE = 0.2
@@ -703,6 +705,8 @@ class _Audit:
         self.lates += 1
         if is_in(error, _COMPILER):
             return unknown(case, f"compiling it takes longer than {seconds:.0f} s")
+        if error.computes and is_called_from(error, _REFERENCE):
+            return replace(unknown(case, f"the reference takes longer than {seconds:.0f} s"), is_late=True)
         path, line = users_place(error) or ("", None)
         kernels = [kernel for outcome in self.outcomes for kernel in outcome.kernels]
         kernel = kernels[-1] if kernels and called_into(error, *_LAUNCHING) else self._wrapper()
