@@ -126,6 +126,7 @@ def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> Non
         "init",
         "api",
         "completion",
+        "server",
     )
     assert {run([*command.split(), "--help"]) for command in described} == {0}
     of_pytest = set(re.findall(r"--[a-z-]+", (ROOT / "tritonaudit" / "pytest_plugin.py").read_text(encoding="utf-8")))
