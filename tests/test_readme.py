@@ -135,8 +135,9 @@ def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> Non
     assert re.search(rf"{option}\b(?!-)", capfd.readouterr().out)
 
 
-def test_the_formats_are_those_of_the_tool(capfd: pytest.CaptureFixture[str]) -> None:
-    said = re.search(r"`--output-format` is (.*?);", section(COMMAND_LINE, "Output"), re.S)
+@pytest.mark.parametrize(("page", "heading"), [(README, "Use"), (COMMAND_LINE, "Output")])
+def test_the_formats_are_those_of_the_tool(page: Path, heading: str, capfd: pytest.CaptureFixture[str]) -> None:
+    said = re.search(r"`--output-format` is (.*?)\n\n", section(page, heading), re.S)
     assert said
     run(["check", "--help"])
     choices = re.search(r"--output-format\s+\[([a-z|\s]+)\]", capfd.readouterr().out)
