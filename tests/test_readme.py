@@ -130,7 +130,8 @@ def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> Non
     )
     assert {run([*command.split(), "--help"]) for command in described} == {0}
     of_pytest = set(re.findall(r"--[a-z-]+", (ROOT / "tritonaudit" / "pytest_plugin.py").read_text(encoding="utf-8")))
-    if option in of_pytest | {"--dist", "--update-expected"}:  # which are pytest's, xdist's and our own tests'
+    others = {"--bleeding-edge", "--dist", "--update-expected"}  # which are pre-commit's, xdist's and our own tests'
+    if option in of_pytest | others:
         return
     assert re.search(rf"{option}\b(?!-)", capfd.readouterr().out)
 
