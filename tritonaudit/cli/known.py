@@ -84,10 +84,10 @@ class Known:
         except (BaselineError, UnicodeDecodeError) as error:
             raise click.ClickException(f"{file}: {error}") from error
         if self.is_reported:
-            self._tell_gone(audit, baseline, file)
+            self._report_gone(audit, baseline, file)
         return replace(audit, findings=baseline.marked(audit.findings, self.config.root))
 
-    def _tell_gone(self, audit: Audit, baseline: Baseline, file: Path) -> None:
+    def _report_gone(self, audit: Audit, baseline: Baseline, file: Path) -> None:
         from tritonaudit.rules import all_rules
         from tritonaudit.selection import Selection
 
