@@ -37,14 +37,14 @@ def pool_kernel(
     inside = out_col < out_width
     left = out_col * width // out_width
     right = ((out_col + 1) * width + out_width - 1) // out_width
-    for i in range(0, out_height):
+    for i in range(out_height):
         total = tl.zeros((BLOCK,), tl.float32)
         out_row = tl.cast(i, tl.int64)
         top = out_row * height // out_height
         bottom = ((out_row + 1) * height + out_height - 1) // out_height
-        for j in range(0, bottom - top):
+        for j in range(bottom - top):
             row = top + j
-            for k in range(0, widest):
+            for k in range(widest):
                 col = left + k
                 value = tl.load(base + row * row_stride + col * col_stride, mask=inside & (col < right), other=0.0)
                 total += value.to(tl.float32)

@@ -39,7 +39,7 @@ def share_kernel(matrix_ptr, share_ptr, classes, blocks, BLOCK: tl.constexpr):
     label = tl.program_id(0).to(tl.int64)
     row_ptr = matrix_ptr + label * classes
     sums = tl.zeros((BLOCK,), tl.int64)
-    for b in range(0, blocks):
+    for b in range(blocks):
         guess = tl.cast(b, tl.int64) * BLOCK + tl.arange(0, BLOCK)
         sums += tl.load(row_ptr + guess, mask=guess < classes, other=0)
     total = tl.sum(sums, axis=0)

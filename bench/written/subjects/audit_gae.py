@@ -34,7 +34,7 @@ def gae_kernel(
         advantage = tl.zeros((BLOCK,), tl.float32)
         env = tl.cast(block, tl.int64) * BLOCK + tl.arange(0, BLOCK)
         inside = env < envs
-        for i in range(0, steps):
+        for i in range(steps):
             step = tl.cast(steps - 1 - i, tl.int64)
             done = tl.load(done_ptr + step * done_step_stride + env * done_env_stride, mask=inside, other=1) != 0
             reward = tl.load(

@@ -42,7 +42,7 @@ def pool_kernel(
     total = tl.zeros((), tl.float32)
     count = tl.zeros((), tl.int64)
     pooled = tl.zeros((DEPTH,), tl.float32)
-    for i in range(0, (end - begin + BLOCK - 1) // BLOCK):
+    for i in range((end - begin + BLOCK - 1) // BLOCK):
         token = begin + tl.cast(i, tl.int64) * BLOCK + tl.arange(0, BLOCK)
         kept = tl.load(keep_ptr + token * keep_stride, mask=token < end, other=0) != 0
         value = tl.load(

@@ -1,4 +1,4 @@
-"""Numbers of four bits (sign, two of exponent, one of fraction), two a byte, with a power of two for each 32 of a row."""
+"""Numbers of four bits (sign, two of exponent, one of fraction), two a byte; 32 of a row share a power of two."""
 
 import torch
 import triton

@@ -31,7 +31,7 @@ def extent_kernel(
     low_at = tl.full((BLOCK,), -1, tl.int64)
     high_at = tl.full((BLOCK,), -1, tl.int64)
     count = tl.zeros((BLOCK,), tl.int64)
-    for i in range(0, blocks):
+    for i in range(blocks):
         col = tl.cast(i, tl.int64) * BLOCK + lanes
         value = tl.load(row_ptr + col * col_stride, mask=col < width, other=float("nan")).to(tl.float32)
         number = value == value
@@ -49,7 +49,7 @@ def extent_kernel(
     low_first = tl.min(tl.where((low_at >= 0) & (low == lowest), low_at, width), 0)
     high_first = tl.min(tl.where((high_at >= 0) & (high == highest), high_at, width), 0)
     low_value = tl.load(row_ptr + low_first * col_stride, mask=total > 0, other=float("nan"))
-    high_value = tl.load(row_ptr + high_first * col_stride, mask=0 < total, other=float("nan"))
+    high_value = tl.load(row_ptr + high_first * col_stride, mask=total > 0, other=float("nan"))
     tl.store(low_ptr + row, low_value)
     tl.store(high_ptr + row, high_value)
     tl.store(low_at_ptr + row, tl.where(total > 0, low_first, -1))

@@ -67,7 +67,7 @@ def backward_kernel(
     end = tl.minimum(begin + chunk, total)
     slope = tl.load(slope_ptr + channel * slope_stride).to(tl.float32)
     sums = tl.zeros((BLOCK,), tl.float32)
-    for b in range(0, blocks):
+    for b in range(blocks):
         element = begin + tl.cast(b, tl.int64) * BLOCK + tl.arange(0, BLOCK)
         inside = element < end
         batch = element // length

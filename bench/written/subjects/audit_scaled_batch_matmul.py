@@ -49,7 +49,7 @@ def scaled_matmul_kernel(
     a_base = a_ptr + batch * a_batch_stride
     b_base = b_ptr + batch * b_batch_stride
     acc = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-    for i in range(0, steps):
+    for i in range(steps):
         k = tl.cast(i, tl.int64) * BLOCK_K + tl.arange(0, BLOCK_K)
         k_mask = k < depth
         a = tl.load(

@@ -30,7 +30,7 @@ def tile_kernel(
         tile = tl.cast(number, tl.int64)
         row_begin = tile // col_tiles * TILE
         cols = tile % col_tiles * TILE + tl.arange(0, TILE)
-        for i in range(0, TILE // CHUNK):
+        for i in range(TILE // CHUNK):
             rows = row_begin + i * CHUNK + tl.arange(0, CHUNK)
             inside = (rows[:, None] < m) & (cols[None, :] < n)
             x = tl.load(x_ptr + rows[:, None] * row_stride + cols[None, :] * col_stride, mask=inside, other=0.0).to(
@@ -42,7 +42,7 @@ def tile_kernel(
         highest = tl.max(tl.max(peak, axis=1), axis=0)
         scale = tl.maximum(tl.div_rn(highest, 448.0), 1e-12)
         tl.store(scale_ptr + tile, scale)
-        for i in range(0, TILE // CHUNK):
+        for i in range(TILE // CHUNK):
             rows = row_begin + i * CHUNK + tl.arange(0, CHUNK)
             written = (rows[:, None] < m) & (cols[None, :] < n)
             x = tl.load(x_ptr + rows[:, None] * row_stride + cols[None, :] * col_stride, mask=written, other=0.0).to(
