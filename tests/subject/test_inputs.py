@@ -298,3 +298,13 @@ def test_without_gradients_there_is_no_backward_pass() -> None:
 def test_gradients_of_what_has_none_are_refused() -> None:
     with pytest.raises(ValueError, match="nothing that the function returns depends on an input"):
         call(lambda x: x.detach(), [torch.ones(3, requires_grad=True)], {}, gradients=True)
+
+
+def test_zeros_of_both_signs_among_numbers_meet_others_of_the_next_tensor() -> None:
+    subject = Subject(lambda *_: None, inputs=[Tensor("n"), Tensor("n")])
+    (x, y), _ = make_inputs(subject, Case({"n": 40}, fill="0 among normal", device="cpu"))
+    assert [float(one) for one in x[x == 0].sign().unique()] == [0.0]
+    assert x[x == 0].signbit().any()
+    assert not x[x == 0].signbit().all()
+    assert int((x == 0).sum()) == int((y == 0).sum()) == 8
+    assert not ((x == 0) & (y == 0)).any()

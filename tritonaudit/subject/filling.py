@@ -15,6 +15,8 @@ from tritonaudit.subject.model import Case, Layout
 _NUMBERS = {"zeros": (0.0, -0.0), "ones": (1.0,), "nan": (math.nan, -math.nan)}
 """What fills are made of: zeros and NaN of both signs, which count as equal."""
 _ROWS, _SHIFT, _TIMES, _NORMAL = " rows", "+normal", "*normal", "normal"
+_STEP = 5
+"""So many elements are from one zero to the next."""
 _PARTS = {"|": -1, "/": -2}
 """What is between parts of a fill, and the axis along which these come one after the other."""
 
@@ -51,7 +53,7 @@ def filled(
     if case.fill == _NORMAL:
         values = ordinary()
     elif (special := special_of(case.fill)) is not None:
-        values = among(ordinary(), special[0])
+        values = among(ordinary(), special[0], place)
     elif case.fill == "alternating":
         values = torch.arange(math.prod(shape), device=case.device).remainder(2).mul(-2).add(1).reshape(shape).to(wide)
     elif case.fill.endswith(_ROWS):
@@ -79,12 +81,17 @@ def times_normal(fill: str) -> float | None:
     return float(fill.removesuffix(_TIMES)) if fill.endswith(_TIMES) else None
 
 
-def among(tensor: torch.Tensor, special: float) -> torch.Tensor:
+def among(tensor: torch.Tensor, special: float, place: int = 0) -> torch.Tensor:
     """The same with the special value in the first place, in the last, and in two between, each in a row of its own.
 
-    Of NaN, every other one has its sign bit set.
+    Of NaN, every other one has its sign bit set. Zeros, of both signs, come every few elements instead, from that
+    `place` on: those of a tensor meet other numbers of the next.
     """
     values = tensor.contiguous().clone()
+    if not special:
+        for start, zero in ((place % _STEP, 0.0), (place % _STEP + _STEP, -0.0)):
+            values.view(-1)[start :: 2 * _STEP] = zero
+        return values
     rows = values.reshape(-1, values.shape[-1] if values.numel() and values.dim() else 1)
     for turn, part in enumerate((0.0, 0.25, 0.5, 1.0) if values.numel() else ()):
         row, column = (round(part * (size - 1)) for size in rows.shape)

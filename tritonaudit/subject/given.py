@@ -127,7 +127,7 @@ class Given:
         floating = [number for number, tensor in enumerate(self.tensors) if tensor.is_floating]
         alone = [f"nan{AMONG}{OF_TENSOR}{number}" for number in floating[:_MOST_ALONE] if len(floating) > 1]
         among = [f"{special}{AMONG}" for special in SPECIAL]
-        return (among[0], *REARRANGED, *among[1:], *alone, f"{SCALED}1e4", f"{SCALED}1e-4", *INTEGERS)
+        return (among[0], *REARRANGED, f"0{AMONG}", *among[1:], *alone, f"{SCALED}1e4", f"{SCALED}1e-4", *INTEGERS)
 
 
 def special_of(fill: str) -> tuple[float, int | None] | None:

@@ -69,7 +69,7 @@ def _valued(facts: GivenTensor, case: Case, number: int, tensor: torch.Tensor) -
     if case.fill in INTEGERS:
         values = _of_integers(case, tensor)
     elif (special := special_of(case.fill)) is not None:
-        values = among(tensor, special[0])
+        values = among(tensor, special[0], number)
     elif case.fill in REARRANGED:
         values = _rearranged(case.fill, tensor)
     elif case.fill.startswith(SCALED):

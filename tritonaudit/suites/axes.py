@@ -18,10 +18,15 @@ Value = int | str
 SIZES = (1000, 1, 0, 4096, 64, LARGEST)
 """What a large dimension is tried with whatever the blocks are; what most often goes wrong is first."""
 
-FILLS = ("zeros", "inf", "nan", "1e6", "-1", "alternating", "ones", "1e38", "1e-6", "1e-38")
+BESIDE_MIDDLES = "448,17.001,-18.999,34.002,18.001"
+"""Beside the middles between floats of 8 bits, of which 448 is one: a rounding to 16 bits before goes to the middle."""
+FILLS = ("zeros", "inf", "nan", "1e6", "-1", "alternating", "ones", "1e38", "1e-6", "1e-38", BESIDE_MIDDLES)
 """What fills tensors besides normal numbers."""
 NAN_AMONG = f"nan{AMONG_NORMAL}"
 """What does so of tensors that no function gives, beside ordinary sizes: all of NaN has met the others."""
+ZEROS_AMONG = f"0{AMONG_NORMAL}"
+"""Likewise: a zero of one tensor meets other numbers of the next."""
+_BESIDE_ORDINARY = frozenset((NAN_AMONG, ZEROS_AMONG))
 
 _UNUSUAL_LAYOUTS = (Layout.TRANSPOSED, Layout.OFFSET, Layout.EXPANDED)
 _OTHER_SIZES = {
@@ -368,7 +373,7 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
         for fill in FILLS
         if subject.input_keywords and (keyword := _keyword(fill)) not in subject.input_keywords
     ]
-    among = () if callable(subject.inputs) else (NAN_AMONG,)
+    among = () if callable(subject.inputs) else (NAN_AMONG, ZEROS_AMONG)
     made = [fill for fill in (*FILLS, *among) if fill not in {one.value.value for one in left_out}]
     unheld: set[tuple[str, str]] = set()
     for fill in made:
@@ -376,7 +381,7 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
         unheld |= {(fill, dtype) for dtype in without}
         left_out += [LeftOut(AxisValue("fill", fill), why) for why in dict.fromkeys(without.values())]
     tried = [fill for fill in made if any((fill, dtype) not in unheld for dtype in dtypes.values)]
-    return Axis("fill", ("normal", *tried), frozenset((NAN_AMONG,))), unheld, left_out
+    return Axis("fill", ("normal", *tried), _BESIDE_ORDINARY), unheld, left_out
 
 
 def _given_fill_axis(subject: Subject, given: Given, dtypes: Axis) -> tuple[Axis, set[tuple[str, str]], list[LeftOut]]:
@@ -463,7 +468,9 @@ class _Numbers:
                 return self.has_infinity
             case "zeros" | "alternating" | "-1":
                 return self.is_signed
-        return self.least <= float(fill.removeprefix(SCALED)) <= self.largest
+        numbers = [float(number) for number in fill.removeprefix(SCALED).split(",")]
+        is_taken = self.is_signed or min(numbers) > 0
+        return is_taken and all(self.least <= abs(number) <= self.largest for number in numbers)
 
 
 _NUMBERS = {
