@@ -25,6 +25,14 @@ IDENTITY = {
     "GIT_CONFIG_GLOBAL": "/dev/null",
 }
 
+CONFIG = """\
+repos:
+  - repo: {hook}
+    rev: {revision}
+    hooks:
+      - id: tritonaudit
+"""
+
 
 @pytest.fixture(scope="module")
 def hook(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -38,9 +46,13 @@ def commit(folder: Path) -> Path:
     return folder
 
 
-def try_hook(hook: Path, project: Path, code: int) -> str:
-    command = (sys.executable, "-m", "pre_commit", "try-repo", str(hook), "tritonaudit", "--all-files")
-    variables = {**IDENTITY, "PRE_COMMIT_HOME": str(project.parent / "home")}
+def run_hook(hook: Path, project: Path, code: int) -> str:
+    """What pre-commit prints in a project that uses the hook, which is installed only once for all of them."""
+    revision = run("git", "rev-parse", "HEAD", cwd=hook).stdout.strip()
+    (project / ".pre-commit-config.yaml").write_text(CONFIG.format(hook=hook, revision=revision))
+    commit(project)
+    variables = {**IDENTITY, "PRE_COMMIT_HOME": str(hook.parent / "home")}
+    command = (sys.executable, "-m", "pre_commit", "run", "--all-files")
     return run(*command, cwd=project, code=code, variables=variables).stdout
 
 
@@ -51,7 +63,7 @@ def try_hook(hook: Path, project: Path, code: int) -> str:
 def test_the_hook_on_a_commit(hook: Path, tmp_path: Path, example: str, code: int, said: tuple[str, ...]) -> None:
     project = tmp_path / "project"
     shutil.copytree(ROOT / "examples" / example, project / "kernels")
-    out = try_hook(hook, commit(project), code)
+    out = run_hook(hook, project, code)
     for words in said:
         assert words in out
 
@@ -60,7 +72,7 @@ def test_warnings_are_seen_though_they_pass(hook: Path, tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     shutil.copy(ROOT / "examples" / "faulty" / "matmul.py", project)
-    out = try_hook(hook, commit(project), 0)
+    out = run_hook(hook, project, 0)
     assert "Passed" in out
     assert "matmul.py:33:9: TAN101 low-precision-accumulation [warning, high confidence]" in out
     assert "Found 1 finding (1 warning) in 1 of 1 file" in out
@@ -70,4 +82,4 @@ def test_the_hook_leaves_out_what_the_project_excludes(hook: Path, tmp_path: Pat
     project = tmp_path / "project"
     shutil.copytree(ROOT / "examples" / "faulty", project / "kernels")
     (project / "pyproject.toml").write_text('[tool.tritonaudit]\nextend-exclude = ["kernels"]\n')
-    assert "Passed" in try_hook(hook, commit(project), 0)
+    assert "Passed" in run_hook(hook, project, 0)
