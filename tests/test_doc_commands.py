@@ -55,6 +55,7 @@ NOT_RUN = {
     **dict.fromkeys(("make audit", "make docs", "make test"), f"{_NETWORK}; changes the user's machine"),
     **dict.fromkeys(("npm install --no-save axe-core", "npm run vsix"), _NETWORK),
     "tritonaudit server": "waits for an editor; tests/server speaks with it",
+    "tritonaudit server --check": "stops the process's garbage collection; tests/server runs it in one of its own",
     "tritonaudit audit FILE --only performance --output-format json": _GPU,
     "tritonaudit audit --only performance bench/measuring/subjects": _GPU,
     "tritonaudit explain TAB190": "a rule of the reader's own, which tests/test_docs.py installs",

@@ -21,6 +21,8 @@ from tests.programs import install_programs
 from tests.test_readme import SAMPLE, SAMPLE_TRITON, run_in_root
 from tritonaudit.cli.app import app
 from tritonaudit.compile.installed import triton_version
+from tritonaudit.finding import Confidence, Finding, Severity, Span
+from tritonaudit.report.evidence import LEVELS, level
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -123,6 +125,18 @@ def test_the_readme_and_the_index_lead_to_every_page() -> None:
     assert "(docs/README.md)" in text_of(ROOT / "README.md")
     linked = set(re.findall(r"\(([\w-]+\.md)\)", text_of(DOCS / "README.md")))
     assert linked == {page.name for page in PAGES} - {"README.md"}
+
+
+def test_a_level_of_the_report_is_what_the_table_says_of_its_severity() -> None:
+    def found(code: str, severity: Severity) -> Finding:
+        return Finding(code, "name", severity, Confidence.HIGH, "message", "a.py", Span(1, 1, 1, 2))
+
+    text = text_of(DOCS / "reviewers.md")
+    reported = re.findall(rf"^\| ({'|'.join(LEVELS)}) \| (\w+)(?:, (found|confirmed).*?)? \|", text, re.M)
+    errors = {"found": "TAM101", "confirmed": "TAM401", "": "TAM401"}
+    assert [name for name, _, _ in reported] == list(LEVELS)
+    for name, severity, where in reported:
+        assert level(found(errors[where], Severity(severity))) == name
 
 
 def test_the_inputs_and_outputs_of_the_action_are_reported() -> None:

@@ -126,16 +126,19 @@ def test_an_option_exists(option: str, capfd: pytest.CaptureFixture[str]) -> Non
         "init",
         "api",
         "completion",
+        "server",
     )
     assert {run([*command.split(), "--help"]) for command in described} == {0}
     of_pytest = set(re.findall(r"--[a-z-]+", (ROOT / "tritonaudit" / "pytest_plugin.py").read_text(encoding="utf-8")))
-    if option in of_pytest | {"--dist", "--update-expected"}:  # which are pytest's, xdist's and our own tests'
+    others = {"--bleeding-edge", "--dist", "--update-expected"}  # which are pre-commit's, xdist's and our own tests'
+    if option in of_pytest | others:
         return
     assert re.search(rf"{option}\b(?!-)", capfd.readouterr().out)
 
 
-def test_the_formats_are_those_of_the_tool(capfd: pytest.CaptureFixture[str]) -> None:
-    said = re.search(r"`--output-format` is (.*?);", section(COMMAND_LINE, "Output"), re.S)
+@pytest.mark.parametrize(("page", "heading"), [(README, "Use"), (COMMAND_LINE, "Output")])
+def test_the_formats_are_those_of_the_tool(page: Path, heading: str, capfd: pytest.CaptureFixture[str]) -> None:
+    said = re.search(r"`--output-format` is (.*?)\n\n", section(page, heading), re.S)
     assert said
     run(["check", "--help"])
     choices = re.search(r"--output-format\s+\[([a-z|\s]+)\]", capfd.readouterr().out)

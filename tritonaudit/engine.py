@@ -44,7 +44,7 @@ from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import discover, project_root
 from tritonaudit.source.glances import Glances, Users
 from tritonaudit.source.notebook import Broken, NotANotebook, Notebook, is_notebook
-from tritonaudit.source.outline import Module, Unparsable, may_hold_kernels, outline, outline_anew
+from tritonaudit.source.outline import Module, Unparsable, may_hold_kernels, outline, outline_uncached
 from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use, read_suppressions
 from tritonaudit.target import Target
 
@@ -220,7 +220,7 @@ class _Checker:
         if is_notebook(path):
             return self._notebook(path, shown, text, digest(read))
         try:
-            read_as = outline if self._watch is None else outline_anew
+            read_as = outline if self._watch is None else outline_uncached
             module = read_as(os.path.abspath(path), text)
         except Unparsable as error:
             return self._unparsable(path, shown, text, error)

@@ -288,8 +288,8 @@ class Audit:
     Of a notebook that is the text of its file, while the place of a finding is in a cell. `unread` counts the files,
     among the others, of which nothing could be read.
 
-    `fixed` and `suppressed` count the findings that were so in this run, `known` those that a baseline holds: none of
-    these is among the others.
+    `fixed` and `suppressed` count the findings that were so in this run, `known` those that a baseline holds, `earlier`
+    those that an earlier revision had: none of these is among the others.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -301,4 +301,5 @@ class Audit:
     fixed: int = 0
     suppressed: int = 0
     known: int = 0
+    earlier: int = 0
     unread: int = 0

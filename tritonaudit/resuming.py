@@ -60,7 +60,7 @@ def resumed(earlier: Earlier | None, module: Module, target: Target, every: bool
     unknown = (None,) * len(module.jit)
     if earlier is None or edit is None:
         return Resumed(module, unknown)
-    holds = (earlier.target, earlier.every) == (target, every) and edit.function is None and not _tells_others(edit)
+    holds = (earlier.target, earlier.every) == (target, every) and edit.function is None and not _affects_others(edit)
     kept = tuple(
         None if known is None or number in edit.related else _moved(edit, known, shown)
         for number, known in enumerate(earlier.kernels)
@@ -72,7 +72,7 @@ def resumed(earlier: Earlier | None, module: Module, target: Target, every: bool
     return Resumed(earlier.module, unknown, replaced)
 
 
-def _tells_others(edit: Edited) -> bool:
+def _affects_others(edit: Edited) -> bool:
     """Whether the kernel says something else of what others of its file are judged by: sizes in 64 bits, and names."""
     if edit.kernel is None:
         return False

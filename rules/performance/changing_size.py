@@ -30,10 +30,10 @@ class ChangingSize(Rule):
                 )
         if not kernel.for_vendor:
             for argument in recompiling(kernel):
-                yield _compiled_anew(kernel, argument)
+                yield _recompiled(kernel, argument)
 
 
-def _compiled_anew(kernel: KernelFlow, argument: ChangingArgument) -> Hit:
+def _recompiled(kernel: KernelFlow, argument: ChangingArgument) -> Hit:
     name, given = argument.node.arg, argument.given
     shown = given if isinstance(argument.value, ast.Subscript) else argument.value
     what = f"`{name}` is {'a compile-time constant' if argument.constexpr else 'read by nothing in the kernel'}"

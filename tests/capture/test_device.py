@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tritonaudit.capture.device import device_for, has_asked, multiprocessors_reported, tell_of
+from tritonaudit.capture.device import device_for, has_asked, multiprocessors_reported, report_multiprocessors
 from tritonaudit.hardware.targets import known_targets
 
 
@@ -20,9 +20,9 @@ def test_every_target_has_one(target: str) -> None:
 
 @pytest.fixture
 def few() -> Iterator[None]:
-    tell_of(2)
+    report_multiprocessors(2)
     yield
-    tell_of(None)
+    report_multiprocessors(None)
 
 
 @pytest.mark.usefixtures("few")
@@ -30,7 +30,7 @@ def test_host_code_is_reported_of_as_many_multiprocessors_as_it_is_to_see() -> N
     assert not has_asked()
     assert multiprocessors_reported(device_for("sm_89")) == 2
     assert has_asked()
-    tell_of(None)
+    report_multiprocessors(None)
     assert not has_asked()
     assert multiprocessors_reported(device_for("sm_89")) == device_for("sm_89").multiprocessors
 

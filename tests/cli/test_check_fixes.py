@@ -53,6 +53,17 @@ def test_fix_writes_the_file_and_reports_what_remains(tritonaudit: Command, kern
     assert tritonaudit(kernel, "--fix").out == "No findings in 1 file, 1 kernel.\n"
 
 
+def test_the_edits_in_json_are_what_fix_does(tritonaudit: Command, kernel: Path) -> None:
+    findings = json.loads(tritonaudit(kernel, "--output-format", "json").out)["findings"]
+    lines = KERNEL.splitlines(keepends=True)
+    edits = [edit for finding in findings for edit in finding["fix"]["edits"]]
+    for edit in sorted(edits, key=lambda edit: (edit["line"], edit["column"]), reverse=True):
+        line = lines[edit["line"] - 1]
+        assert edit["end_line"] == edit["line"]
+        lines[edit["line"] - 1] = line[: edit["column"] - 1] + edit["replacement"] + line[edit["end_column"] - 1 :]
+    assert "".join(lines) == FIXED
+
+
 @pytest.mark.parametrize(
     ("mark", "newline", "encoding"),
     [("", "\r\n", "utf-8"), ("", "\n", "utf-8-sig"), ("# coding: latin-1\n", "\r\n", "latin-1")],

@@ -230,6 +230,23 @@ def test_nothing_changed(tritonaudit: Command, repository: Path) -> None:
         assert "No findings" in ran.out
 
 
+def test_what_the_revision_had_is_counted(tritonaudit: Command, repository: Path) -> None:
+    before = len(report(tritonaudit, repository))
+    out = tritonaudit(repository, "--changed-since", "HEAD").out
+    assert out == f"No findings in 1 file, 1 kernel. {before} in the earlier revision.\n"
+    file = repository / "softmax.py"
+    file.write_text(file.read_text("utf-8") + OTHER, "utf-8")
+    assert f". {before} in the earlier revision." in tritonaudit(repository, "--changed-since", "HEAD").out
+    assert "revision" not in tritonaudit(repository).out
+
+
+def test_a_cause_of_the_revision_counts_once(tritonaudit: Command, repository: Path) -> None:
+    file = repository / "tanh.py"
+    file.write_text(GONE.format("old") + GONE.format("older"), "utf-8")
+    commit()
+    assert " 1 in the earlier revision." in tritonaudit(file, "--changed-since", "HEAD").out
+
+
 SCALE = """import torch
 import triton
 import triton.language as tl

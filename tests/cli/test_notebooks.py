@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.notebooks import KERNEL, code, notebook, scaling
+from tritonaudit.report import FORMATS
 
 Command = Callable[..., Any]
 
@@ -80,6 +82,13 @@ def test_reports_for_people_show_the_cell(tritonaudit: Command, project: Path, o
     out = tritonaudit("scale.ipynb", "--output-format", output_format).out
     assert "scale.ipynb:cell 3:10" in out
     assert "tl.load(x_ptr + offsets)" in out
+
+
+@pytest.mark.parametrize("output_format", FORMATS)
+def test_every_format_has_the_cell_and_the_line(tritonaudit: Command, project: Path, output_format: str) -> None:
+    out = tritonaudit("scale.ipynb", "--select", "TAM101", "--output-format", output_format).out
+    said = r'"cell": 3,\s+"line": 10,' if output_format == "json" else r"\bcell 3(:|, line )10\b"
+    assert re.search(said, out)
 
 
 def test_a_fix_changes_its_own_characters_and_nothing_else(tritonaudit: Command, project: Path) -> None:

@@ -68,7 +68,7 @@ def take_a_turn(folder: str, seconds: float) -> float:
 def speak(*words: tuple[Any, float, float]) -> str:
     """Say each content, that the next word comes within the seconds, and sleep for the other seconds."""
     for content, seconds, nap in words:
-        worker.tell(content, seconds)
+        worker.send_note(content, seconds)
         time.sleep(nap)
     return "done"
 
@@ -76,7 +76,7 @@ def speak(*words: tuple[Any, float, float]) -> str:
 def speak_twice_over(content: object) -> str:
     """Fork, so that parent and child both go on to say it and to come back."""
     os.fork()
-    worker.tell(content, 5)
+    worker.send_note(content, 5)
     return "done"
 
 
@@ -84,13 +84,13 @@ def speak_and_crash(*contents: object) -> None:
     """Say each content, and crash at once."""
     for content in contents:
         print("before", content)
-        worker.tell(content, 5)
+        worker.send_note(content, 5)
     print("after the last word")
     os.abort()
 
 
 def say_what_cannot_be_read() -> None:
-    worker.tell(Unreadable(), 5)
+    worker.send_note(Unreadable(), 5)
     time.sleep(60)
 
 

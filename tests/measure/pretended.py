@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from tritonaudit.execute.turns import Turns
-from tritonaudit.execute.worker import tell
+from tritonaudit.execute.worker import send_note
 from tritonaudit.finding import Status
 from tritonaudit.measure.facts import NO_ROOM, Gpu, Row
 from tritonaudit.measure.worker import Begun, Done, GpuTask, MeasureTask, ProfileTask
@@ -34,7 +34,7 @@ def measure(task: GpuTask | MeasureTask | ProfileTask) -> Gpu | None:
     with turns.shared(60):
         _say(folder, "begins")
         for size in SIZES:
-            tell(Begun(Case(), size), 60)
+            send_note(Begun(Case(), size), 60)
             time.sleep(0.3)
             if task.subject == "crashing" and size == "medium":
                 os.abort()
@@ -42,7 +42,7 @@ def measure(task: GpuTask | MeasureTask | ProfileTask) -> Gpu | None:
                 _say(folder, "times")
                 time.sleep(0.05)
                 _say(folder, "timed")
-            tell(Done(_row(task, size)), 60)
+            send_note(Done(_row(task, size)), 60)
     return None
 
 

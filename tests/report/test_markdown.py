@@ -189,6 +189,7 @@ def test_the_worst_finding_decides(
     text = report(section(run("op")), audit=Audit(findings=(of_kernel(make_finding, code, severity),)))
     assert cells(text, "Memory patterns") == [status, f"1 {word}"]
     assert f"1. **[{word}]** {code} unmasked-access: Nothing bounds it." in text
+    assert f" ({severity.value}, high confidence)\n" in text
 
 
 def test_a_failed_check_without_a_finding_is_a_warning() -> None:
@@ -209,7 +210,7 @@ def test_a_finding_is_reported_with_its_witness_and_how_to_see_it_again(make_fin
     found = make_finding(code="TAC401", path="a b.py", witness=witness, remedy="write `x`", kernel="kernel")
     static = make_finding(path="a b.py", severity=Severity.WARNING)
     text = report(audit=Audit(findings=(static, found), texts={"a b.py": "x = 1\n"}))
-    assert "   * Where: `a b.py:1` in `kernel`" in text
+    assert "   * Where: `a b.py:1` in `kernel` (error, high confidence)\n" in text
     assert f"   * Witness: n=3 float32: `{witness.command}`" in text
     assert "   * Remedy: write `x`" in text
     commands = text.partition("## Test Commands\n\n")[2]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -332,7 +335,33 @@ def test_it_ends_when_its_client_does(tmp_path: Path) -> None:
     assert client.stderr == []
 
 
-def test_without_the_extra_it_says_what_to_install(tmp_path: Path) -> None:
-    program = "import sys\nsys.modules['pygls'] = None\nfrom tritonaudit.cli import run\nsys.exit(run(['server']))"
-    done = run(sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{program}", cwd=tmp_path, code=2)
+def server(folder: Path, *arguments: str, before: str = "", code: int = 0) -> subprocess.CompletedProcess[str]:
+    """`tritonaudit server` in a process of its own, in which something was done before."""
+    start = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{before}\nfrom tritonaudit.cli import run\n"
+    program = f"{start}sys.exit(run({['server', *arguments]!r}))"
+    return run(sys.executable, "-c", program, cwd=folder, code=code)
+
+
+@pytest.mark.parametrize("arguments", [(), ("--check",)])
+@pytest.mark.parametrize("missing", ["pygls", "lsprotocol", "pygls.lsp.server"])
+def test_without_the_extra_it_says_what_to_install(tmp_path: Path, missing: str, arguments: tuple[str, ...]) -> None:
+    done = server(tmp_path, *arguments, before=f"sys.modules[{missing!r}] = None", code=2)
     assert "pip install 'tritonaudit[server]'" in done.stderr
+    assert missing in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_it_checks_itself_without_an_editor(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.tritonaudit]\nexclude = ["*"]\n')
+    done = server(tmp_path, "--check")
+    version = re.escape(importlib.metadata.version("pygls"))
+    assert re.fullmatch(rf"the language server works: tritonaudit \S+, pygls {version}\n", done.stdout)
+    assert done.stderr == ""
+
+
+def test_a_server_that_finds_nothing_does_not_work(tmp_path: Path) -> None:
+    nothing = "import tritonaudit.server.session as session\nsession.Session._audited = lambda *_: None\n"
+    quick = "import tritonaudit.server.self_check as one\none._PATIENCE = 0.5\n"
+    done = server(tmp_path, "--check", before=f"{nothing}{quick}", code=2)
+    assert "the language server does not work: no diagnostics within" in done.stderr
+    assert done.stdout == ""

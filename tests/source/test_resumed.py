@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from tritonaudit.source.outline import Module, outline_anew
+from tritonaudit.source.outline import Module, outline_uncached
 from tritonaudit.source.resumed import Edited, edited
 
 TEXT = '''\
@@ -47,8 +47,8 @@ def second(x_ptr, BLOCK: tl.constexpr):
 
 def after(old: str, new: str) -> tuple[Module, Edited | None]:
     assert TEXT.count(old) >= 1
-    module = outline_anew("file.py", TEXT)
-    return module, edited(module, outline_anew("file.py", TEXT.replace(old, new, 1)))
+    module = outline_uncached("file.py", TEXT)
+    return module, edited(module, outline_uncached("file.py", TEXT.replace(old, new, 1)))
 
 
 def places(tree: ast.AST) -> list[tuple[str, tuple[int, int, int, int] | None]]:
@@ -85,7 +85,7 @@ def test_the_followed_tree_is_that_of_the_text(name: str) -> None:
     assert edit is not None
     edit.follow()
     text = TEXT.replace(*EDITS[name], 1)
-    fresh = outline_anew("file.py", text)
+    fresh = outline_uncached("file.py", text)
     assert places(module.tree) == places(fresh.tree)
     assert (module.text, module.lines) == (fresh.text, fresh.lines)
     assert [(jit.first_line, jit.last_line) for jit in module.jit] == [

@@ -49,6 +49,7 @@ FOUND = {
     "pickled_as_code": {Symptom.NO_TENSOR},
     "previous_output": {Symptom.STALE},
     "reference_borrowed": {Symptom.TORCH_WORK},
+    "scores_left_out": {Symptom.WEAK_REFERENCE},
     "side_stream": {Symptom.THREAD},
     "special_by_torch": {Symptom.TORCH_WORK},
     "torch_alone": {Symptom.NO_KERNEL},
@@ -125,8 +126,9 @@ def test_it_is_a_finding_of_the_wrapper(name: str) -> None:
     assert {finding.code for finding in of(name)} & INTEGRITY
 
 
-def test_a_weak_reference_makes_the_comparison_inconclusive() -> None:
-    assert statuses("weak")[Symptom.WEAK_REFERENCE] is Status.INCONCLUSIVE
+@pytest.mark.parametrize("name", ["weak", "scores_left_out"])
+def test_a_weak_reference_makes_the_comparison_inconclusive(name: str) -> None:
+    assert statuses(name)[Symptom.WEAK_REFERENCE] is Status.INCONCLUSIVE
 
 
 def test_of_an_operator_that_nobody_knows_it_is_open_whose_work_the_result_is() -> None:

@@ -16,8 +16,10 @@ from triton.runtime.jit import JITFunction  # noqa: E402
 
 from tritonaudit.capture.launch import KernelRef  # noqa: E402
 from tritonaudit.capture.record import installed, kernel_ref  # noqa: E402
+from tritonaudit.execute.blame import is_called_from  # noqa: E402
 from tritonaudit.finding import Status  # noqa: E402
 from tritonaudit.subject.model import Case, Subject, Tensor  # noqa: E402
+from tritonaudit.suites.late import Late, patience  # noqa: E402
 from tritonaudit.suites.references import narrow_type, references  # noqa: E402
 
 
@@ -266,3 +268,18 @@ def test_what_a_reference_changes_counts_on_other_numbers_as_well() -> None:
     ordinary = references(subject, ((torch.ones(8), torch.ones(8)), {}), Case({"n": 8}))
     assert len(ordinary.same) == len(ordinary.precise) == 2
     assert {len(one) for one in ordinary.perturbed} == {2}
+
+
+def test_a_reference_that_takes_too_long_is_not_what_is_judged() -> None:
+    def endless(x: Any) -> Any:
+        while True:
+            pass
+
+    with pytest.raises(Late) as caught, patience(0.3):
+        references(
+            Subject(lambda x: x, reference=endless, inputs=[Tensor("n")]), ((torch.ones(4),), {}), Case({"n": 4})
+        )
+    assert is_called_from(caught.value, "suites/references.py")
+    with pytest.raises(Late) as caught, patience(0.3):
+        endless(None)
+    assert not is_called_from(caught.value, "suites/references.py")

@@ -28,7 +28,7 @@ def stand_in_defaults() -> None:
 
 def _stand_in_default_device() -> None:
     """What is made without a device is where the GPU's tensors are, whichever of the two is the default."""
-    choose, tell = torch.set_default_device, torch.get_default_device
+    choose, default = torch.set_default_device, torch.get_default_device
     chosen: list[torch.device] = []
 
     def set_default_device(device: Any) -> None:
@@ -39,7 +39,7 @@ def _stand_in_default_device() -> None:
         choose(None if is_gpu else device)
 
     torch.set_default_device = set_default_device
-    torch.get_default_device = lambda: chosen[0] if chosen else tell()
+    torch.get_default_device = lambda: chosen[0] if chosen else default()
 
 
 def _stand_in_autocast() -> None:

@@ -27,7 +27,7 @@ class _Reported:
 _reported = _Reported()
 
 
-def tell_of(multiprocessors: int | None) -> None:
+def report_multiprocessors(multiprocessors: int | None) -> None:
     """From now on show this process's host code so many multiprocessors; None for what the device has."""
     global _reported
     _reported = _Reported(multiprocessors)

@@ -14,7 +14,7 @@ from tritonaudit.cli import INTERRUPTED
 from tritonaudit.cli.audit import parts
 from tritonaudit.cli.compile import require_compiler
 from tritonaudit.cli.options import CONFIG, DEVICE, JOBS, SEED, budget_option, configure, deliver, project_of
-from tritonaudit.cli.streaming import Lines, opened_lines, tell
+from tritonaudit.cli.streaming import Lines, opened_lines, print_totals
 
 if TYPE_CHECKING:
     from tritonaudit.farm.driving import Driver
@@ -128,7 +128,7 @@ def _run(
                 is_interrupted = True
             finally:
                 places.close()
-        tell(lines, time.monotonic() - began)
+        print_totals(lines, time.monotonic() - began)
         return INTERRUPTED if is_interrupted else lines.exit_code(exit_zero=False)
 
 

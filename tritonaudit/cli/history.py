@@ -44,7 +44,7 @@ def _list(folder: Path, shows_masked: bool) -> int:
     from tritonaudit.history.reporting import list_text
 
     history = _read(folder)
-    return _tell(history, list_text(history.every if shows_masked else history.versions))
+    return _write(history, list_text(history.every if shows_masked else history.versions))
 
 
 @command.command("show")
@@ -57,7 +57,7 @@ def show_command(context: click.Context, number: int) -> int:
 
     history = _read(_folder(context))
     try:
-        return _tell(history, show_text(history.version(number)))
+        return _write(history, show_text(history.version(number)))
     except HistoryError as error:
         raise click.ClickException(str(error)) from error
 
@@ -81,7 +81,7 @@ def compare_command(context: click.Context, earlier: int, later: int) -> int:
         one, other = history.version(earlier), history.version(later)
     except HistoryError as error:
         raise click.ClickException(str(error)) from error
-    return _tell(history, compared_text(one, other, compared(one, other)))
+    return _write(history, compared_text(one, other, compared(one, other)))
 
 
 @command.command("trend")
@@ -103,7 +103,7 @@ def trend_command(context: click.Context, subject: str | None) -> int:
     except HistoryError as error:
         raise click.ClickException(str(error)) from error
     is_reached = bool(found) and all(one.standing.is_reached for one in found)
-    return _tell(history, trend_text(history.versions, found)) or (0 if is_reached else _NOT_REACHED)
+    return _write(history, trend_text(history.versions, found)) or (0 if is_reached else _NOT_REACHED)
 
 
 @command.command("mask")
@@ -137,7 +137,7 @@ def _read(folder: Path) -> History:
         raise click.ClickException(str(error)) from error
 
 
-def _tell(history: History, text: str) -> int:
+def _write(history: History, text: str) -> int:
     """Write the text, and the problems to stderr; 2 where there are any, else 0."""
     terminal.write(text)
     complain(history.problems)

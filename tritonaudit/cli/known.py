@@ -14,6 +14,7 @@ import click
 
 from tritonaudit.cli import terminal
 from tritonaudit.finding import Audit
+from tritonaudit.report.known import shown_count
 
 if TYPE_CHECKING:
     from tritonaudit.baseline import Baseline, Entry
@@ -83,10 +84,10 @@ class Known:
         except (BaselineError, UnicodeDecodeError) as error:
             raise click.ClickException(f"{file}: {error}") from error
         if self.is_reported:
-            self._tell_gone(audit, baseline, file)
+            self._report_gone(audit, baseline, file)
         return replace(audit, findings=baseline.marked(audit.findings, self.config.root))
 
-    def _tell_gone(self, audit: Audit, baseline: Baseline, file: Path) -> None:
+    def _report_gone(self, audit: Audit, baseline: Baseline, file: Path) -> None:
         from tritonaudit.rules import all_rules
         from tritonaudit.selection import Selection
 
@@ -113,7 +114,7 @@ class Known:
         return is_on and chosen.shown(entry.code, entry.confidence) and (looked_at or not place.exists())
 
     def _new(self, audit: Audit, revision: str) -> Audit:
-        """Without what was found in the revision as well."""
+        """Without what was found in the revision as well, which is counted."""
         from tritonaudit.earlier import checked_out
 
         with _said("--changed-since", revision), checked_out(revision, self.config.root) as earlier:
@@ -121,8 +122,10 @@ class Known:
             found = self.audited(sources).findings if sources else ()
             known = earlier.baseline(found, self.config.root)
         marked = known.marked(audit.findings, self.config.root)
-        new = (finding for finding, one in zip(audit.findings, marked, strict=True) if not one.in_baseline)
-        return replace(audit, findings=tuple(new))
+        pairs = list(zip(audit.findings, marked, strict=True))
+        new = tuple(finding for finding, one in pairs if not one.in_baseline)
+        old = (finding for finding, one in pairs if one.in_baseline)
+        return replace(audit, findings=new, earlier=shown_count(audit, old))
 
     def _on_changed_lines(self, audit: Audit, revision: str) -> Audit:
         from tritonaudit.changed import Changed

@@ -77,7 +77,7 @@ def command(
     config = configure(project_of((Path(),)), config_file, overrides)
     request = ReplayRequest(seconds, jobs or os.cpu_count() or 1, targets, numbers)
     result = checked(trace, config, request)
-    tell(result, config, output_format, output_file)
+    write_report(result, config, output_format, output_file)
     return exit_code(result.audit, config, exit_zero)
 
 
@@ -101,7 +101,7 @@ def checked(trace: Trace, config: Config, request: ReplayRequest) -> TraceAudit:
         return check_trace(trace, config, request, progress)
 
 
-def tell(result: TraceAudit, config: Config, output_format: str, output_file: Path | None) -> None:
+def write_report(result: TraceAudit, config: Config, output_format: str, output_file: Path | None) -> None:
     """Write the report."""
     from tritonaudit.audit import united
     from tritonaudit.report.compiled import CompiledSection
@@ -112,5 +112,5 @@ def tell(result: TraceAudit, config: Config, output_format: str, output_file: Pa
     sections = [TracedSection(result), *(() if result.compiled is None else (CompiledSection(result.compiled),))]
     stages = [Stage.RUN] if result.compiled is None else [Stage.COMPILE, Stage.RUN]
     color = not output_file and terminal.wants_color()
-    told = about(config, (), *stages)
-    deliver(render(united(audits), output_format, color=color, sections=sections, about=told), output_file)
+    what = about(config, (), *stages)
+    deliver(render(united(audits), output_format, color=color, sections=sections, about=what), output_file)

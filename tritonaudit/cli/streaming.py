@@ -101,11 +101,11 @@ def streamed(
         except KeyboardInterrupt:
             is_interrupted = True
         seconds = time.monotonic() - began
-        tell(lines, seconds)
+        print_totals(lines, seconds)
         return INTERRUPTED if is_interrupted else lines.exit_code(exit_zero=exit_zero)
 
 
-def tell(lines: Lines, seconds: float) -> None:
+def print_totals(lines: Lines, seconds: float) -> None:
     """Say on the standard error what all lines together say."""
     counts = Counter(lines.verdicts.values())
     reported = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())

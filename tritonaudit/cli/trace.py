@@ -10,7 +10,7 @@ import click
 
 from tritonaudit.cli.compile import require_compiler
 from tritonaudit.cli.options import audit_options, configure, exit_code, project_of
-from tritonaudit.cli.replay import LIMIT, TARGETS, checked, read, tell
+from tritonaudit.cli.replay import LIMIT, TARGETS, checked, read, write_report
 
 _MIB = 1 << 20
 _FOR_PEOPLE = ("full", "concise")
@@ -77,7 +77,7 @@ def command(
     except OSError as error:
         raise click.ClickException(f"{file}: {error.strerror or error}") from error
     result = checked(read(file), config, ReplayRequest(seconds, jobs or os.cpu_count() or 1, targets))
-    tell(result, config, output_format, output_file)
+    write_report(result, config, output_format, output_file)
     if ended:
         return ended if ended > 0 else 128 - ended
     return exit_code(result.audit, config, exit_zero)

@@ -91,6 +91,11 @@ def called_into(error: BaseException, *files: str) -> bool:
     return seen
 
 
+def is_called_from(error: BaseException, file: str) -> bool:
+    """Whether a frame of a file of ours, by its path in it, was under way."""
+    return any(name == _OURS + file for name, _ in account_in(error).frames)
+
+
 def is_in(error: BaseException, folder: str) -> bool:
     """Whether code of a folder, given by a part of its path, was being executed, or what that had called."""
     return any(folder in path for path, _ in _frames(account_in(error)))

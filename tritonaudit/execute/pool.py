@@ -166,9 +166,9 @@ def run_tasks(
     says of each which ones: workers do only what they are prepared for.
 
     What comes from a worker is data, whatever the user's code has done to it: results are of the type that `work`
-    declares to give. What a task says by `worker.tell` before it ends is heard at once, by `hear(item, content)` in
-    this process, and is of the type that it `hears`. A worker may have imported torch, triton and modules of ours when
-    it starts; a fresh one has not.
+    declares to give. What a task says by `worker.send_note` before it ends is heard at once, by `hear(item, content)`
+    in this process, and is of the type that it `hears`. A worker may have imported torch, triton and modules of ours
+    when it starts; a fresh one has not.
     """
     if workers < 1:
         raise ValueError(f"workers must be at least 1, not {workers}")
@@ -233,7 +233,7 @@ class _Pool(Generic[Item, Result]):
                     yield from ((item, self._unable) for _, item in self._waiting)
             finally:
                 for worker in (*self._workers, *self._leaving):
-                    worker.tell_to_end()
+                    worker.ask_to_end()
                 for worker in (*self._workers, *self._leaving):
                     worker.close()
 
@@ -279,7 +279,7 @@ class _Pool(Generic[Item, Result]):
     def _let_go(self, worker: _Worker) -> None:
         self._workers.remove(worker)
         self._leaving.append(worker)
-        worker.tell_to_end()
+        worker.ask_to_end()
 
     def _turn(self, selector: selectors.BaseSelector) -> None:
         """Wait for something to happen, and see to it.
@@ -506,17 +506,17 @@ class _Worker:
         text = os.pread(self._log, _LOG_BYTES, max(size - _LOG_BYTES, 0)).decode(errors="replace")
         return Killed(end, message, "\n".join(text.splitlines()[-_LOG_LINES:]))
 
-    def tell_to_end(self) -> None:
+    def ask_to_end(self) -> None:
         """Have the supervisor kill the worker, and all that it started."""
         for pipe in (self._requests, self._replies):
             if pipe in self._selector.get_map():
                 self._selector.unregister(pipe)
-        self._supervisor.tell_to_end()
+        self._supervisor.ask_to_end()
 
     def end(self, grace: float) -> str | None:
         """End it, unless it does by itself within the grace: then, what the supervisor says of its end."""
         has_ended = self._supervisor.ends_within(grace)
-        self.tell_to_end()
+        self.ask_to_end()
         self._wait()
         return self._supervisor.said if has_ended else None
 

@@ -54,7 +54,7 @@ class Supervisor:
             return str(self._process.wait())
         return self._text.decode() or ASKED_TO_END
 
-    def tell_to_end(self) -> None:
+    def ask_to_end(self) -> None:
         """Have it kill its worker, and all that the worker started."""
         if self._stdin is not None:
             os.close(self._stdin)

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from tritonaudit.cache_folder import cache_folder
-from tritonaudit.execute.worker import tell_waiting
+from tritonaudit.execute.worker import announce_waiting
 
 _PAUSE = 0.01
 """Seconds between two attempts: the system's own waiting could not be reported."""
@@ -99,7 +99,7 @@ class Turns:
         try:
             while not attempt(*files):
                 if reported < waited + _LEAST_AHEAD:
-                    tell_waiting(waited + _AHEAD - reported, _ANNOUNCED)
+                    announce_waiting(waited + _AHEAD - reported, _ANNOUNCED)
                     reported = waited + _AHEAD
                 time.sleep(_PAUSE)
                 waited = time.monotonic() - began
@@ -108,7 +108,7 @@ class Turns:
             raise
         if reported:
             self.waited += waited
-            tell_waiting(waited - reported, seconds)
+            announce_waiting(waited - reported, seconds)
 
     def _open(self, folder: Path) -> tuple[int, int]:
         """The files, opened again for each turn, so that none is shared with a process that was forked before."""

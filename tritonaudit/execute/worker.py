@@ -56,13 +56,13 @@ def forget_serving() -> None:
     _serving = None
 
 
-def tell(content: Any, seconds: float) -> None:
+def send_note(content: Any, seconds: float) -> None:
     """From within a task, have the pool hear this at once; it kills the task if nothing more comes within the seconds.
 
     The task's log starts over then. What the task forked does not get past here.
     """
     if _serving is not None:
-        _serving.tell(content, seconds)
+        _serving.send_note(content, seconds)
 
 
 def be_last() -> None:
@@ -71,13 +71,13 @@ def be_last() -> None:
         _serving.is_last = True
 
 
-def tell_waiting(waited: float, seconds: float) -> None:
+def announce_waiting(waited: float, seconds: float) -> None:
     """From within a task, have the pool know that it waits for its turn: so many seconds more it may take in all.
 
     Negative ones take back what was announced too many. It kills the task if nothing more comes within the seconds.
     """
     if _serving is not None:
-        _serving.tell_waiting(waited, seconds)
+        _serving.announce_waiting(waited, seconds)
 
 
 class _Worker:
@@ -113,11 +113,11 @@ class _Worker:
         reply = self._attempt(lambda: self._work(pickle.loads(item)))
         self._send(replace(reply, spent=reply.end is not None or self._is_spent(), answers=mark))
 
-    def tell(self, content: Any, seconds: float) -> None:
+    def send_note(self, content: Any, seconds: float) -> None:
         self._leave_if_forked()
         self._send(Note(encode(content), seconds))
 
-    def tell_waiting(self, waited: float, seconds: float) -> None:
+    def announce_waiting(self, waited: float, seconds: float) -> None:
         self._leave_if_forked()
         self._send(Waited(waited, seconds))
 

@@ -125,7 +125,7 @@ class _Service:
         while self._wait():
             try:
                 for reported in self._driver.lines():
-                    self._tell(reported)
+                    self._resolve(reported)
             except BaseException as error:
                 with self._changed:
                     self._is_open = False
@@ -145,7 +145,7 @@ class _Service:
             waiting, self._waiting = self._waiting, []
         return waiting
 
-    def _tell(self, reported: Reported) -> None:
+    def _resolve(self, reported: Reported) -> None:
         folder = Path(reported.path).parent
         shutil.rmtree(folder, ignore_errors=True)
         with self._changed:

@@ -19,7 +19,7 @@ from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import described, is_refusal
 from tritonaudit.execute.turns import Turns
-from tritonaudit.execute.worker import tell, tell_waiting
+from tritonaudit.execute.worker import announce_waiting, send_note
 from tritonaudit.finding import Status
 from tritonaudit.measure.compiler import COMPILE_THREADS, MODULES, load
 from tritonaudit.measure.facts import NO_ROOM, Clock, Gpu, Profile, Role, Row, Sample, Timed
@@ -163,7 +163,7 @@ def measure(task: GpuTask | MeasureTask | ProfileTask) -> Gpu | None:
     if isinstance(task, GpuTask):
         from tritonaudit.measure.ceilings import measured_gpu
 
-        tell_waiting(0.0, _CEILING_SECONDS)
+        announce_waiting(0.0, _CEILING_SECONDS)
         with turns.shared(_CEILING_SECONDS):
             return measured_gpu(task.folder, turns.exclusive(_CEILING_SECONDS))
     with turns.shared(_BETWEEN_SECONDS):
@@ -210,11 +210,11 @@ class _Timing:
         """The row of a size, reported in time, else the worker is killed."""
         import torch
 
-        tell(Begun(case, size), _patience(size))
+        send_note(Begun(case, size), _patience(size))
         done = self._done(size, case)
         self.rows.append(done.row)
         self.sizes -= 1
-        tell(done, _BETWEEN_SECONDS)
+        send_note(done, _BETWEEN_SECONDS)
         torch.cuda.synchronize()  # raises where a launch has made the GPU unusable for its process
         return done
 
@@ -248,11 +248,11 @@ def _profile(task: ProfileTask, turns: Turns) -> None:
         return
     torch.cuda.empty_cache()
     if not profiling.is_there():
-        tell(Profile(kernels[0], case, reason=f"there is no `{profiling.NAME}`"), _BETWEEN_SECONDS)
+        send_note(Profile(kernels[0], case, reason=f"there is no `{profiling.NAME}`"), _BETWEEN_SECONDS)
         return
     with turns.given_up(_BETWEEN_SECONDS):  # it starts a process, which takes longer than what it counts
         for profile in profiling.profiled(profiling.Call(task.path, task.subject, case), kernels, _PROFILE_SECONDS):
-            tell(profile, _BETWEEN_SECONDS)
+            send_note(profile, _BETWEEN_SECONDS)
 
 
 def _launched(subject: Subject, case: Case) -> list[KernelRef]:

@@ -164,11 +164,11 @@ def _shares(check: str, evidence: Evidence) -> Iterator[Words]:
     yield from (words(f"{share} of ", among(names)) for share, names in by_share.items())
 
 
-def _by_subject(evidence: Evidence, tell: Callable[[SubjectRun], Words]) -> Iterator[Words]:
+def _by_subject(evidence: Evidence, describe: Callable[[SubjectRun], Words]) -> Iterator[Words]:
     """What is said of each subject, once where several have the same; their names, unless it is said of all."""
     by_text: dict[Words, list[Code]] = {}
     for run in evidence.runs:
-        by_text.setdefault(tell(run), []).append(Code(evidence.label(run)))
+        by_text.setdefault(describe(run), []).append(Code(evidence.label(run)))
     for text, names in by_text.items():
         if text:
             yield text if len(by_text) == 1 else words(among(names), ": ", text)

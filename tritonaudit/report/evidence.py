@@ -330,6 +330,11 @@ def by_impact(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda finding: (LEVELS.index(level(finding)), finding.confidence.rank))
 
 
+def rating(finding: Finding) -> str:
+    """`error, high confidence`: what the terminal says where a report has its level."""
+    return f"{finding.severity.value}, {finding.confidence.value} confidence"
+
+
 def place(finding: Finding) -> str:
     """`softmax.py:17`."""
     return f"{finding.path}:{finding.span.shown_line}"

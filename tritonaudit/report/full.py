@@ -122,7 +122,7 @@ def summary(audit: Audit) -> str:
         )
     else:
         found = _nothing_found(audit)
-    return " ".join([*done(audit), found]) + _in_baseline(audit) + _fixable(audit) + _missed(audit)
+    return " ".join([*done(audit), found]) + _not_new(audit) + _fixable(audit) + _missed(audit)
 
 
 def done(audit: Audit) -> list[str]:
@@ -149,9 +149,10 @@ def _nothing_found(audit: Audit) -> str:
     return f"{analysed} in {_count(read, 'file')}."
 
 
-def _in_baseline(audit: Audit) -> str:
+def _not_new(audit: Audit) -> str:
     known = audit.known + sum(bool(finding.in_baseline) for finding in audit.findings)
-    return f" {known} in the baseline." if known else ""
+    counts = ((known, "in the baseline"), (audit.earlier, "in the earlier revision"))
+    return "".join(f" {count} {where}." for count, where in counts if count)
 
 
 def _fixable(audit: Audit) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tritonaudit.finding import Audit, Finding
@@ -14,7 +15,12 @@ def known_mark(finding: Finding) -> str:
 
 
 def without_known(audit: Audit) -> Audit:
-    """The audit with the findings that a baseline holds counted, as a report would, and no longer shown."""
+    """The audit with the findings that a baseline holds counted, and no longer shown."""
     new = tuple(finding for finding in audit.findings if not finding.in_baseline)
-    known = tuple(finding for finding in audit.findings if finding.in_baseline)
-    return replace(audit, findings=new, known=len(reported_once(replace(audit, findings=known)).findings))
+    known = [finding for finding in audit.findings if finding.in_baseline]
+    return replace(audit, findings=new, known=shown_count(audit, known))
+
+
+def shown_count(audit: Audit, findings: Iterable[Finding]) -> int:
+    """How many findings a report would show of these."""
+    return len(reported_once(replace(audit, findings=tuple(findings))).findings)

@@ -102,11 +102,11 @@ def _number(number: int, one: str, many: str) -> str:
 
 def _kernel(kernel: TracedKernel, outcomes: tuple[Outcome, ...]) -> Iterator[Line]:
     place = f"{shown_path(Path(kernel.kernel.path))}:{kernel.kernel.line}"
-    told = (
+    counts = (
         f"  {_number(kernel.launches, 'launch', 'launches')}, {kernel.executed:,} executed in {kernel.seconds:.1f} s,"
         f" {_number(kernel.kinds, 'kind', 'kinds')} recorded"
     )
-    yield (visible(kernel.kernel.name), "bold"), (f"  {visible(place)}", ""), (told, "dim")
+    yield (visible(kernel.kernel.name), "bold"), (f"  {visible(place)}", ""), (counts, "dim")
     subject = f"{place}: {kernel.kernel.name}"
     mine = [one for one in outcomes if one.subject == subject]
     for one in [one for one in mine if one.status is not Status.PASS][:_MOST_OUTCOMES]:

@@ -170,7 +170,7 @@ class Session:
         await asyncio.sleep(pause)
         audited = await self.ask(lambda: self._audited(one, text, run))
         if isinstance(audited, ConfigError):
-            self._tell(audited.problems)
+            self._show_problems(audited.problems)
             if one.run == run:
                 one.known = one.known_text = one.good = None
                 self.editor.publish(one.uri, text.version, [])
@@ -203,7 +203,7 @@ class Session:
         found = [diagnostic(finding, one.path, text) for finding in findings]
         self.editor.publish(one.uri, text.version, found)
 
-    def _tell(self, problems: Sequence[Problem]) -> None:
+    def _show_problems(self, problems: Sequence[Problem]) -> None:
         """Show what is wrong with a configuration, once."""
         said = "\n".join(map(sentence_of, problems))
         if said not in self._reported:

@@ -190,7 +190,7 @@ def execute(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run 
     else:
         _take_turns(turns, works, faults)
     if order is not None and order.has_met:
-        _FORMS.meet_anew(key)
+        _FORMS.start_over(key)
     if recall is not None and recall.is_lost:
         _FORMS.forget(key)
     elif recall is not None and form is None and all(fault.kind in _FOUND_ANEW for fault in faults):

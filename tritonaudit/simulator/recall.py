@@ -169,7 +169,7 @@ class Forms:
     def forget(self, key: Hashable) -> None:
         self._found.pop(key, None)
 
-    def meet_anew(self, key: Hashable) -> None:
+    def start_over(self, key: Hashable) -> None:
         """Take the next launch of the form for the first."""
         self._met.pop(key, None)
 

@@ -188,10 +188,10 @@ class Unparsable(Exception):
 @lru_cache(maxsize=32)
 def outline(path: str, text: str) -> Module:
     """Parse a file. Raises Unparsable with the line."""
-    return outline_anew(path, text)
+    return outline_uncached(path, text)
 
 
-def outline_anew(path: str, text: str) -> Module:
+def outline_uncached(path: str, text: str) -> Module:
     """The same as a module that nobody else has, and which edits may change. Raises Unparsable."""
     tree = parse(text)
     try:

@@ -80,14 +80,14 @@ class Budget:
         return torch.maximum(self.passes, backward)
 
     @cached_property
-    def tells(self) -> Tensor:
+    def conclusive(self) -> Tensor:
         """Which elements tell whether they were rounded again: where one rounding is far more than the noise."""
         return self.values.if_judged(self.rounding > 2 * _NOISE * self.noise)
 
     @cached_property
     def decisive(self) -> int:
         """How many of them there are."""
-        return int(self.tells.sum())
+        return int(self.conclusive.sum())
 
     @cached_property
     def once(self) -> Tensor:
@@ -99,7 +99,7 @@ class Budget:
         if not self.decisive:
             return Again()
         values = self.values
-        places = (self.tells & (error > self.once)).nonzero().flatten()
+        places = (self.conclusive & (error > self.once)).nonzero().flatten()
         wanted = values.wanted.index_select(0, places)
         away = (other.index_select(0, places) - wanted).sign() * torch.where(wanted < 0, -1.0, 1.0)
         return Again(len(places) / self.decisive, distinct(wanted, MANY), float(away.sum()) / self.decisive)

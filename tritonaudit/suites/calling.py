@@ -230,7 +230,7 @@ def results_of(
     gave, it is settled by this: what changes may stay as it is on other numbers, and be returned besides. A change that
     is not among that number is left out only if the other call was one `of_same` function.
     """
-    named = list(_named(arguments))
+    named = list(named_tensors(arguments))
     by_intent = [(name, tensor) for name, place, tensor in named if place in subject.mutates]
     gradients = [
         (f"gradient of {name}", tensor.grad)
@@ -240,7 +240,7 @@ def results_of(
     known = {_place(tensor) for _, tensor in by_intent}
     everything = list(leaves(returned))
     others = [tensor for tensor in everything if _place(tensor) not in known]
-    before = {name: tensor for name, _, tensor in _named(given)}
+    before = {name: tensor for name, _, tensor in named_tensors(given)}
     is_counted = not others or any(_is_another(tensor, before[name]) for name, tensor in by_intent)
     ways = [(others, is_counted), (others, not is_counted or not of_same), (everything, True)]
     wanted = None if number is None else number - len(gradients)
@@ -308,12 +308,12 @@ def bits(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _changed(subject: Subject, arguments: Arguments, given: Arguments) -> Iterator[Result]:
-    for (name, place, tensor), (_, _, before) in zip(_named(arguments), _named(given), strict=True):
+    for (name, place, tensor), (_, _, before) in zip(named_tensors(arguments), named_tensors(given), strict=True):
         if place not in subject.mutates and not is_same(tensor, before):
             yield Result(name, tensor.detach(), storage_address(tensor))
 
 
-def _named(arguments: Arguments) -> Iterator[tuple[str, int | str, torch.Tensor]]:
+def named_tensors(arguments: Arguments) -> Iterator[tuple[str, int | str, torch.Tensor]]:
     """Every tensor among the arguments: how a report calls it, its place or keyword, and itself."""
     positional, keywords = arguments
     placed: list[tuple[int | str, Any]] = [*enumerate(positional), *keywords.items()]

@@ -20,11 +20,12 @@ from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.apart import Absent
-from tritonaudit.subject.inputs import Arguments, call
+from tritonaudit.subject.given import AMONG, AMONG_NORMAL, SPECIAL
+from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Spent
-from tritonaudit.suites.calling import Device, Result, bits, copied, is_same
+from tritonaudit.suites.calling import Device, How, Result, bits, copied, is_same
 from tritonaudit.suites.calls import LEFT, Call, Calls, Share, calls_here, values_of
 from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
@@ -33,6 +34,7 @@ from tritonaudit.suites.garbage import garbage
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.provenance import Computed, Origin
 from tritonaudit.suites.references import References, arithmetic_of, references
+from tritonaudit.suites.uncompared import changed_by_reference, unheeded
 from tritonaudit.suites.wrapper import wrapper_ref
 
 SYMPTOMS = (
@@ -134,19 +136,21 @@ def _judged(
         return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)))
     is_decisive = case.fill == Case().fill
     answers, missing = _answers(subject, case, calls, given) if is_decisive else ({}, _ALIKE)
-    weak = list(_weak(first, answers))
+    weak = [text for number, text in _weak(first, answers) if not _shows(device, subject, case, number)]
+    blind = list(_blind(subject, case, given, answers)) if not weak else []
     has_reference = subject.reference is not None and bool(first.ran) and first.arithmetic != Spent()
     wanted = arithmetic_of(subject, given[0], case) if has_reference else Spent()
     found = [
         *_no_kernel(first),
         *_torch_work(calls, answers, is_weak=bool(weak)),
+        *_moved(first, given[0]),
         *_torch_arithmetic(subject, first, wanted),
         *_unseen(calls),
         *_passed(calls),
         *(_stale(calls, answers) if is_decisive else ()),
         *_aliased(calls),
         *_beside(calls),
-        *((Symptom.WEAK_REFERENCE, text, True) for text in weak[:1]),
+        *((Symptom.WEAK_REFERENCE, text, True) for text in (*weak, *blind)[:1]),
     ]
     is_reported = any(symptom is Symptom.TORCH_WORK for symptom, _, _ in found)
     unchecked = [(Symptom.TORCH_WORK, why) for why in _unknown_arithmetic(subject, first, wanted) if not is_reported]
@@ -211,7 +215,7 @@ def _no_kernel(first: Call) -> Iterator[_Seen]:
     """No launch where there is something to compute: views that the reference gives as well are no work."""
     if first.ran or first.fallback is not None or not _elements(first) or _gives_views(first):
         return
-    operators = sorted({one.operator for one in first.computed})
+    operators = sorted({one.operator for one in first.computed if not one.moved})
     instead = f", and computes with {_listed(operators)} of torch" if operators else ""
     yield Symptom.NO_KERNEL, f"the call launches no kernel{instead}", True
 
@@ -370,7 +374,7 @@ def _answered(
 ) -> Iterator[_Seen]:
     """An operator of torch whose result is the call's, whatever the kernels do with it then."""
     for one in computed:
-        if one.result.numel() != tensor.numel() or _is_constant(one.result):
+        if one.moved or one.result.numel() != tensor.numel() or _is_constant(one.result):
             continue
         candidate = one.result.to(tensor.dtype).reshape(tensor.shape)
         if is_same(candidate, tensor):
@@ -378,6 +382,28 @@ def _answered(
         elif answer.yardstick(number).judge(candidate).status is Status.PASS:
             text = f"what `{one.operator}` of torch gives in the call is right as {name}, before any kernel touches it"
             yield Symptom.TORCH_WORK, text, False
+
+
+def _moved(first: Call, given: Arguments) -> Iterator[_Seen]:
+    """Most of what a call gives is what torch has moved into place; a copy of an argument as it is moves nothing."""
+    moved = [one for one in first.computed if one.moved]
+    if not moved or not first.ran:
+        return
+    whole, arguments = _elements(first), list(tensors_in(given))
+    for result in first.results:
+        tensor = result.tensor
+        if tensor.numel() < _LARGE_SHARE * whole or result.name.startswith("gradient") or _is_constant(tensor):
+            continue
+        if any(_holds(one, tensor) for one in arguments):
+            continue
+        if by := next((one.operator for one in moved if _holds(one.result, tensor)), ""):
+            text = f"{result.name} is, bit for bit, what `{by}` of torch has moved into place before the kernels"
+            yield Symptom.TORCH_WORK, text, True
+
+
+def _holds(one: torch.Tensor, tensor: torch.Tensor) -> bool:
+    """Whether it has the same elements in the same order, whatever its shape."""
+    return one.numel() == tensor.numel() and is_same(one.detach().flatten().to(tensor.dtype), tensor.flatten())
 
 
 def _is_constant(tensor: torch.Tensor) -> bool:
@@ -523,22 +549,55 @@ def _are_weighed(first: Call, answer: References) -> bool:
     return all(result.tensor.numel() and result.tensor.dtype == same.dtype for result, same in pairs)
 
 
-def _weak(first: Call, answers: Mapping[int, References]) -> Iterator[str]:
-    """What passes for a result and is computed from nothing."""
+def _weak(first: Call, answers: Mapping[int, References]) -> Iterator[tuple[int, str]]:
+    """What passes for the result of that number and is computed from nothing."""
     answer = answers.get(0)
     if answer is None:
         return
     for number, result in enumerate(first.results):
         name, tensor = result.name, result.tensor
-        precise, same, _ = answer.of(number)
-        if not tensor.numel() or tensor.dtype != same.dtype:
+        if not tensor.numel() or tensor.dtype != answer.same[number].dtype:
             continue
-        for kind, candidate in garbage(precise, tensor.dtype):
-            if tensor.numel() == 1 and kind != "zeros":
-                continue
-            if not answer.yardstick(number).rejects(candidate):
-                yield f"{kind} would pass as {name}: that it passes proves nothing"
-                break
+        if kind := next(_passing(answer, number), ""):
+            yield number, f"{kind} would pass as {name}: that it passes proves nothing"
+
+
+def _passing(answer: References, number: int) -> Iterator[str]:
+    """What passes for that result and is computed from nothing."""
+    precise, same, _ = answer.of(number)
+    for kind, candidate in garbage(precise, same.dtype):
+        if same.numel() == 1 and kind != "zeros":
+            continue
+        if not answer.yardstick(number).rejects(candidate):
+            yield kind
+
+
+def _shows(device: Device, subject: Subject, case: Case, number: int) -> bool:
+    """Whether NaN or infinities among the inputs, which every audit has, make a result that proves something."""
+    among = AMONG_NORMAL if subject.given is None else AMONG
+    for special in SPECIAL:
+        there = replace(case, fill=f"{special}{among}")
+        try:
+            with device.observing(How(is_checked=False)):
+                given = make_inputs(subject, there)
+            answer = references(subject, given, there)
+            if number < len(answer.same) and next(_passing(answer, number), None) is None:
+                return True
+        except Exception:  # no such numbers can be had, or the reference takes none
+            continue
+    return False
+
+
+def _blind(
+    subject: Subject, case: Case, given: Sequence[Arguments], answers: Mapping[int, References]
+) -> Iterator[str]:
+    """What is in arguments and shows in no comparison."""
+    if 0 not in answers:
+        return
+    if names := list(changed_by_reference(subject, given[0], case)):
+        yield f"the reference changes {' and '.join(names)}, and nothing compares what it leaves: name it in `mutates`"
+    if names := list(unheeded(subject, given[0], given[1], case, answers[0].same)):
+        yield f"{' and '.join(names)} may hold other numbers for the same results: nothing compares their use"
 
 
 def _listed(operators: Sequence[str]) -> str:

@@ -58,10 +58,11 @@ class Unaccounted:
 
 @dataclass(frozen=True, eq=False)
 class Computed:
-    """What an operator of torch made, of which nothing comes from a kernel."""
+    """What an operator of torch made, of which nothing comes from a kernel; it may only have `moved` the elements."""
 
     operator: str
     result: torch.Tensor
+    moved: bool = False
 
 
 class Provenance(OperatorMode):
@@ -88,7 +89,8 @@ class Provenance(OperatorMode):
         """Digests of the host's memory as it was allocated, where nobody was seen to write since."""
         self._observed = observed
         self._launches = 0
-        self._kept = 0
+        self._kept = [0, 0]
+        """Bytes of results that are kept: computed, and moved."""
         self._origins: dict[int, torch.Tensor] = {}
         self._operators: dict[int, frozenset[str]] = {}
         self._by_launches: set[int] = set()
@@ -337,11 +339,14 @@ class Provenance(OperatorMode):
             self._note(made, Origin.KERNEL, frozenset())
             return
         self._note(made, Origin.TORCH, frozenset((operator.name,)))
+        self._keep(operator, made)
+
+    def _keep(self, operator: Operator, made: Sequence[torch.Tensor], *, moved: bool = False) -> None:
         for one in made:
             size = one.numel() * one.element_size()
-            if self._kept + size <= _MOST_KEPT:
-                self._kept += size
-                self.computed.append(Computed(operator.name, one.detach().clone()))
+            if self._kept[moved] + size <= _MOST_KEPT:
+                self._kept[moved] += size
+                self.computed.append(Computed(operator.name, one.detach().clone(), moved))
 
     def _move(
         self,
@@ -355,6 +360,8 @@ class Provenance(OperatorMode):
         """Let the origins go the way of the elements, by the same operator; where it cannot, all have the highest."""
         operators = frozenset().union(*(self.operators(one) for one in read))
         highest = max((int(self._elements(one).max()) for one in read), default=int(Origin.GIVEN))
+        if not any(bool((self._elements(one) == Origin.KERNEL).any()) for one in read):
+            self._keep(operator, made, moved=True)
         try:
             moved = self._moved(operator, function, args, kwargs)
         except Exception:  # some operators do not take numbers of one byte

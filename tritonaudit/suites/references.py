@@ -148,7 +148,7 @@ def _of_integers(subject: Subject, given: Arguments, case: Case, number: int | N
         return None
     try:
         with _SeesFloats() as seeing:
-            same = _results(subject, copied(given), case, number, of_same=False)
+            same = results_of_reference(subject, copied(given), case, number, of_same=False)
     except Exception:  # of which it is said where it fails without being watched
         return None
     return None if seeing.has_seen or any(map(_is_of_floats, same)) else same
@@ -176,13 +176,13 @@ def _is_of_floats(tensor: torch.Tensor) -> bool:
 
 def _in_single(subject: Subject, given: Arguments, case: Case, number: int | None) -> tuple[torch.Tensor, ...]:
     """What the reference gives in types that kernels compute in: float32 where it has float64 for its own sake."""
-    same = _results(subject, copied(given), case, number, of_same=False)
+    same = results_of_reference(subject, copied(given), case, number, of_same=False)
     if any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors_in(given)):
         return same
     single = InSingle()
     try:
         with single:
-            narrow = _results(subject, copied(given), case, len(same))
+            narrow = results_of_reference(subject, copied(given), case, len(same))
     except Exception:
         return same
     if not single.has_narrowed or [one.shape for one in narrow] != [one.shape for one in same]:
@@ -238,7 +238,7 @@ def arithmetic_of(subject: Subject, given: Arguments, case: Case) -> Spent:
     counting = Arithmetic()
     try:
         with counting:
-            _results(subject, copied(given), case)
+            results_of_reference(subject, copied(given), case)
     except Exception:
         return Spent()
     return counting.spent
@@ -252,7 +252,7 @@ def reference_seconds(subject: Subject, given: Arguments, case: Case) -> float |
     try:
         for _ in range(_TIMED):
             began = time.monotonic()
-            _results(subject, copied(given), case)
+            results_of_reference(subject, copied(given), case)
             torch.cuda.synchronize()
             seconds.append(time.monotonic() - began)
     except Exception:
@@ -323,7 +323,9 @@ def _rounded(
         return ()
     try:
         with InDouble():
-            return rounded_once(lambda: _results(subject, in_double(given, narrower), case, len(same)), dtype, same)
+            return rounded_once(
+                lambda: results_of_reference(subject, in_double(given, narrower), case, len(same)), dtype, same
+            )
     except Exception:
         return ()
 
@@ -354,10 +356,10 @@ def _converted(
 
 def _wide_results(subject: Subject, arguments: Arguments, case: Case, number: int) -> tuple[torch.Tensor, ...]:
     """In float64 also what the reference itself rounds to floats of 8 bits, with which torch hardly computes."""
-    return tuple(map(wide, _results(subject, arguments, case, number)))
+    return tuple(map(wide, results_of_reference(subject, arguments, case, number)))
 
 
-def _results(
+def results_of_reference(
     subject: Subject, arguments: Arguments, case: Case, number: int | None = None, *, of_same: bool = True
 ) -> tuple[torch.Tensor, ...]:
     """Those of one call, as many as the `number` of another of the same reference, or of the wrapper."""

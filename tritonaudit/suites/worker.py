@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.data import NotData
-from tritonaudit.execute.blame import called_into, described, is_in, users_place
+from tritonaudit.execute.blame import called_into, described, is_called_from, is_in, users_place
 from tritonaudit.execute.confine import confine
 from tritonaudit.execute.turns import Turns
-from tritonaudit.execute.worker import tell
+from tritonaudit.execute.worker import send_note
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.subject.thresholds import thresholds
 from tritonaudit.suites.axes import Axes, axes_of, is_huge
@@ -113,6 +113,8 @@ _SANITIZER_SECONDS = 20.0
 _SANITIZED = 8
 """Cases that are called under the sanitizer, which slows each of them."""
 _COMPILER = f"{os.sep}triton{os.sep}compiler{os.sep}"
+_REFERENCE = "suites/references.py"
+"""The file of ours through which each call of a reference goes."""
 _INTEGRITY_CASES = 3
 """On which more is tried than calls: the first before any other call, whose number a wrapper may count."""
 _MINIMISED_SHARE = 0.2
@@ -302,10 +304,10 @@ class _Audit:
         """Try the core, whatever time there is, and then what else there is time for."""
         trials = expected_trials(self.subject)
         seconds = trials * (_TRIAL_ON_CPU if self.device.is_engine else _TRIAL_ON_GPU)
-        self._tell(Expected(trials, seconds, self.seed))
+        self._send(Expected(trials, seconds, self.seed))
         plan = self._core()
         self.is_in_core = False
-        self._tell(CoreTried(self.spent))
+        self._send(CoreTried(self.spent))
         self._look_far()
         most = self.task.most_cases
         self._calls(plan, _CALLS_FIRST if most is None else min(_CALLS_FIRST, most), _CALLING)
@@ -322,7 +324,7 @@ class _Audit:
         self._configs((*plan.cases[:1], *plan.cases[len(self.subject.dtypes) :][:2]))
         self._sanitize(plan)
         reason = "the time was spent" if self.left <= 0 else "no more were asked for"
-        self._tell(Stopped(tuple(self._left_out(plan, reason)), self.spent, reason))
+        self._send(Stopped(tuple(self._left_out(plan, reason)), self.spent, reason))
         self._cross_check(plan)
 
     def _core(self) -> Plan:
@@ -368,7 +370,7 @@ class _Audit:
     def _plan(self, core: Sequence[CoreTrial]) -> None:
         """Tell what has to be tried, as it is known by now."""
         self.core = tuple(core)
-        self._tell(Planned(self.core, self.labels, self.spent, inapplicable(self.subject)))
+        self._send(Planned(self.core, self.labels, self.spent, inapplicable(self.subject)))
 
     def _taken(self) -> Iterator[Case]:
         """Cases of ordinary numbers that the wrapper has taken: of those that are quick the largest first."""
@@ -428,7 +430,7 @@ class _Audit:
         self._settle()
         self._look_far()
         self._look()
-        self._tell(
+        self._send(
             Stopped(
                 tuple(self.smaller.replaced),
                 self.spent,
@@ -615,7 +617,7 @@ class _Audit:
             lates = self.lates
             outcome = self._outcome(trial, case, work)
             self.lates = max(self.lates, lates + _hangs(outcome))
-            self._tell(Ended(trial, outcome, self.spent))
+            self._send(Ended(trial, outcome, self.spent))
             self.known[trial] = outcome
             if check in (CALL, MEMORY):
                 self.outcomes.append(outcome)
@@ -625,7 +627,7 @@ class _Audit:
             if is_minimised and sighting.key not in self.simplified:
                 self.simplified.add(sighting.key)
                 simplest = self._simplest(case, sighting, work)
-                self._tell(Simplified(trial, sighting.key, simplest, self.spent))
+                self._send(Simplified(trial, sighting.key, simplest, self.spent))
         if not self.is_in_core:
             self._settle()
         if self.device.lost is not None:
@@ -649,7 +651,7 @@ class _Audit:
     def _patiently(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
         waiting = case_seconds(self.left)
         seconds = max(waiting, _CORE_CASE_SECONDS) if self.is_in_core else waiting
-        tell(Begun(trial, case, self.spent), longest(seconds))
+        send_note(Begun(trial, case, self.spent), longest(seconds))
         faulthandler.dump_traceback_later(longest(seconds) - 1)
         try:
             with patience(seconds, waiting):
@@ -704,6 +706,8 @@ class _Audit:
         self.lates += 1
         if is_in(error, _COMPILER):
             return unknown(case, f"compiling it takes longer than {seconds:.0f} s")
+        if error.computes and is_called_from(error, _REFERENCE):
+            return replace(unknown(case, f"the reference takes longer than {seconds:.0f} s"), is_late=True)
         path, line = users_place(error) or ("", None)
         kernels = [kernel for outcome in self.outcomes for kernel in outcome.kernels]
         kernel = kernels[-1] if kernels and called_into(error, *_LAUNCHING) else self._wrapper()
@@ -715,8 +719,8 @@ class _Audit:
         reference = self.reference_seconds if is_known else None
         return late(case, self.outcomes, sighting, error, seconds, reference)
 
-    def _tell(self, entry: Entry) -> None:
-        tell(entry, _BETWEEN_SECONDS)
+    def _send(self, entry: Entry) -> None:
+        send_note(entry, _BETWEEN_SECONDS)
 
     def _wrapper(self) -> KernelRef:
         from tritonaudit.suites.wrapper import wrapper_ref
@@ -788,9 +792,9 @@ class _Audit:
         calls = sanitizer.Calls(self.task.path, self.subject.name, cases)
         seconds = 2 * MOST_SECONDS
         with self._turn():
-            tell(Begun(trials[0], cases[0], self.spent), longest(seconds))
+            send_note(Begun(trials[0], cases[0], self.spent), longest(seconds))
             for trial, outcome in zip(trials, sanitizer.sanitized(calls, kernels, seconds), strict=True):
-                self._tell(Ended(trial, outcome, self.spent))
+                self._send(Ended(trial, outcome, self.spent))
 
     def _cross_check(self, plan: Plan) -> None:
         """A few cases in Triton's interpreter, too: beside the subject's time, and behind all that it is judged by."""
@@ -801,11 +805,11 @@ class _Audit:
         cases = cases_to_ask(plan.cases, self.outcomes)
         opinions = second_opinions(self.device, self.subject, self.task.path, cases)
         for case in cases:
-            self._tell(Begun(Trial(CROSS_CHECK, case.label), case, self.spent))
-            self._tell(Opined(next(opinions), self.spent))
+            self._send(Begun(Trial(CROSS_CHECK, case.label), case, self.spent))
+            self._send(Opined(next(opinions), self.spent))
         if not cases:
             reason = "no ordinary case finished soon enough for the interpreter to run it"
-            self._tell(Opined(Opinion("", reason=reason), self.spent))
+            self._send(Opined(Opinion("", reason=reason), self.spent))
 
     def _endured(self, case: Case) -> CaseOutcome:
         return endure(self.device, self.subject, case)

@@ -16,11 +16,11 @@ MOST_KINDS = 16
 def kind_of(launch: Launch) -> Hashable:
     """What makes two launches alike: the kernel, what it was specialised for, and the class of each size."""
     constants = dict(launch.signature)
-    told = tuple(
+    given = tuple(
         (name, value if constants.get(name) == "constexpr" else _class(value)) for name, value in launch.arguments
     )
     grid = None if launch.grid is None else tuple(map(_size, launch.grid))
-    return launch.kernel, launch.config, launch.signature, launch.specialisation, repr(told), grid
+    return launch.kernel, launch.config, launch.signature, launch.specialisation, repr(given), grid
 
 
 def _class(value: Any) -> Any:

@@ -183,7 +183,7 @@ def begin() -> None:
     device = device_for(TARGET)
     stand_in_driver(device)
     stand_in_tensors(device)
-    stand_in_unavailable(tell_of)
+    stand_in_unavailable(note_unavailable)
     install()
     _stand_in_threads()
     look_ahead(session)
@@ -207,7 +207,7 @@ def _stand_in_threads() -> None:
     threading.Thread._bootstrap_inner = begin_on_stand_in  # type: ignore[attr-defined]
 
 
-def tell_of(what: str) -> None:
+def note_unavailable(what: str) -> None:
     """Note what the command asks for that is not there."""
     if _session is not None:
         _session.log.writer.add(Unavailable(what, running_test()))

@@ -27,12 +27,12 @@ def not_run(reason: str) -> NoReturn:
     raise NotRun(reason)
 
 
-def stand_in_unavailable(tell: Callable[[str], None]) -> None:
-    """Have what needs a GPU's own libraries say so, to `tell` as well, for the rest of the process."""
+def stand_in_unavailable(note: Callable[[str], None]) -> None:
+    """Have what needs a GPU's own libraries say so, to `note` as well, for the rest of the process."""
 
     def refusing(what: str) -> Callable[..., NoReturn]:
         def refuse(*_: Any, **__: Any) -> NoReturn:
-            tell(what)
+            note(what)
             not_run(f"{what} needs a GPU")
 
         return refuse

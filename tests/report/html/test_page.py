@@ -120,7 +120,7 @@ def test_a_finding_is_shown_in_its_source(audit: Audit) -> None:
     root = page(audit=audit)
     first = root.all("article")[0]
     assert first.one("h4").text == "HIGH TAM101 unmasked-access"
-    assert first.one("p", class_="where").text == "kernels/softmax.py:8 in softmax_kernel"
+    assert first.one("p", class_="where").text == "kernels/softmax.py:8 in softmax_kernel (error, high confidence)"
     assert first.one("mark").text == "x_ptr + offsets"
     above, found, below = (one for one in first.one("div", class_="frame").children if isinstance(one, Element))
     assert above.text.endswith("7     offsets = tl.arange(0, BLOCK)\n 8     x = tl.load(x_ptr + offsets)\n")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tritonaudit.finding import Finding, Fix
 from tritonaudit.report.diff import changes
-from tritonaudit.report.evidence import level, place
+from tritonaudit.report.evidence import level, place, rating
 from tritonaudit.report.frame import Row, frame
 from tritonaudit.report.html.badge import badge_of_level
 from tritonaudit.report.html.markup import Content, Markup, element, joined, lines, prose
@@ -37,7 +37,8 @@ def in_full(finding: Finding, sources: Sources) -> Markup:
 def in_short(finding: Finding) -> Markup:
     """What and where it is, in one paragraph."""
     message = finding.message if len(finding.message) <= _LONGEST else f"{finding.message[:_LONGEST]}…"
-    return _article(finding, element("p", joined(*_rule(finding), Code(place(finding)), prose(message), by=" ")))
+    said = joined(*_rule(finding), Code(place(finding)), f"({rating(finding)})", prose(message), by=" ")
+    return _article(finding, element("p", said))
 
 
 def _article(finding: Finding, *content: Markup) -> Markup:
@@ -56,9 +57,7 @@ def _where(finding: Finding) -> Iterator[Content]:
     if finding.kernel:
         yield " in "
         yield Code(finding.kernel)
-    if finding.confidence.rank:
-        yield f", {finding.confidence.value} confidence"
-    yield known_mark(finding)
+    yield f" ({rating(finding)}){known_mark(finding)}"
 
 
 def _found(finding: Finding, sources: Sources) -> Iterator[Markup]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tritonaudit.finding import Category, Finding
-from tritonaudit.report.evidence import Evidence, by_impact, level, place
+from tritonaudit.report.evidence import Evidence, by_impact, level, place, rating
 from tritonaudit.report.frame import frame
 from tritonaudit.report.known import known_mark
 from tritonaudit.report.markdown.text import code, fenced, prose
@@ -36,8 +36,7 @@ def _finding(number: int, finding: Finding, source: list[str]) -> Iterator[str]:
     yield f"{number}. **[{level(finding)}]** {finding.code} {prose(finding.name)}: {prose(finding.message)}"
     yield ""
     kernel = f" in {code(finding.kernel)}" if finding.kernel else ""
-    sure = "" if finding.confidence.rank == 0 else f" ({finding.confidence.value} confidence)"
-    yield f"{indent}* Where: {code(place(finding))}{kernel}{sure}{known_mark(finding)}"
+    yield f"{indent}* Where: {code(place(finding))}{kernel} ({rating(finding)}){known_mark(finding)}"
     for related in finding.related:
         yield f"{indent}* See {code(f'{related.path}:{related.span.shown_line}')}: {prose(related.message)}"
     if finding.witness:

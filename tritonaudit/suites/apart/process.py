@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
-from tritonaudit.capture.device import tell_of
+from tritonaudit.capture.device import report_multiprocessors
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.capture.time_limit import time_limit
@@ -298,7 +298,7 @@ def _become_apart(connection: socket.socket, device: Device | None = None) -> No
         send(connection, _UP)
         if (asked := receive(connection)) is not None:
             path, name, multiprocessors = pickle.loads(asked[0])
-            tell_of(multiprocessors)
+            report_multiprocessors(multiprocessors)
             serve(connection, device, path, name, IMPORT_SECONDS)
     except SystemExit as error:
         os._exit(error.code if isinstance(error.code, int) else 1)
