@@ -42,7 +42,8 @@ $(VENV)/installed-docs: $(PACKAGING) | $(BIN)/python
 
 $(VENV)/installed-dev: $(PACKAGING) | $(BIN)/python
 	@echo '== installing tritonaudit and its development tools into $(VENV)'
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) --no-compile --editable '.[dev]'
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true # pip has one process for it; some files are no Python
 	@touch $@
 
 $(BIN)/python:

@@ -27,6 +27,14 @@ IDENTITY = {
     "GIT_CONFIG_GLOBAL": "/dev/null",
 }
 
+CONFIG = """\
+repos:
+  - repo: {hook}
+    rev: HEAD
+    hooks:
+      - id: tritonaudit
+"""
+
 
 @pytest.fixture(scope="module")
 def hook(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -51,27 +59,31 @@ def pre_commit(project: Path, home: Path, *arguments: str, code: int = 0) -> str
     return run(sys.executable, "-m", "pre_commit", *arguments, cwd=project, code=code, variables=variables).stdout
 
 
-def try_hook(hook: Path, project: Path, code: int) -> str:
-    return pre_commit(project, project.parent / "home", "try-repo", str(hook), "tritonaudit", "--all-files", code=code)
+def run_hook(hook: Path, home: Path, project: Path, code: int) -> str:
+    """What pre-commit prints in a project that uses the hook; `try-repo` would install it again each time."""
+    (project / ".pre-commit-config.yaml").write_text(CONFIG.format(hook=hook), encoding="utf-8")
+    return pre_commit(commit(project), home, "run", "--all-files", code=code)
 
 
 @pytest.mark.parametrize(
     ("example", "code", "said"),
     [("faulty", 1, ("Failed", "kernels/sequence.py:", "TAM101")), ("clean", 0, ("Passed",))],
 )
-def test_the_hook_on_a_commit(hook: Path, tmp_path: Path, example: str, code: int, said: tuple[str, ...]) -> None:
+def test_the_hook_on_a_commit(
+    hook: Path, home: Path, tmp_path: Path, example: str, code: int, said: tuple[str, ...]
+) -> None:
     project = tmp_path / "project"
     shutil.copytree(ROOT / "examples" / example, project / "kernels")
-    out = try_hook(hook, commit(project), code)
+    out = run_hook(hook, home, project, code)
     for words in said:
         assert words in out
 
 
-def test_warnings_are_seen_though_they_pass(hook: Path, tmp_path: Path) -> None:
+def test_warnings_are_seen_though_they_pass(hook: Path, home: Path, tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     shutil.copy(ROOT / "examples" / "faulty" / "matmul.py", project)
-    out = try_hook(hook, commit(project), 0)
+    out = run_hook(hook, home, project, 0)
     assert "Passed" in out
     assert "matmul.py:33:9: TAN101 low-precision-accumulation [warning, high confidence]" in out
     assert "Found 1 finding (1 warning) in 1 of 1 file" in out
@@ -100,8 +112,8 @@ def test_the_commit_of_the_checkout_is_written_down(hook: Path, home: Path, tmp_
     assert f"rev: {head}\n" in (project / ".pre-commit-config.yaml").read_text(encoding="utf-8")
 
 
-def test_the_hook_leaves_out_what_the_project_excludes(hook: Path, tmp_path: Path) -> None:
+def test_the_hook_leaves_out_what_the_project_excludes(hook: Path, home: Path, tmp_path: Path) -> None:
     project = tmp_path / "project"
     shutil.copytree(ROOT / "examples" / "faulty", project / "kernels")
     (project / "pyproject.toml").write_text('[tool.tritonaudit]\nextend-exclude = ["kernels"]\n')
-    assert "Passed" in try_hook(hook, commit(project), 0)
+    assert "Passed" in run_hook(hook, home, project, 0)

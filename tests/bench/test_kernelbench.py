@@ -37,7 +37,7 @@ def test_every_fault_is_in_several_files() -> None:
 def test_right_and_wrong_are_distinguished(tmp_path: Path) -> None:
     wanted = {"relu", "relu_tail"}
     made = {path: file for path, file in written(tmp_path).items() if path.stem in wanted}
-    judged = {one.name: one for one in audited(made, 10.0, 1)}
+    judged = {one.name: one for one in audited(made, 2.0, 1)}
     assert {name: one.verdict for name, one in judged.items()} == {"relu.py": RIGHT, "relu_tail.py": WRONG}
     assert all(one.is_as_known for one in judged.values())
 

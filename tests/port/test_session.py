@@ -112,7 +112,7 @@ def test_a_second_run_writes_the_same_and_leaves_what_is_not_its_own(tmp_path: P
 @pytest.mark.slow
 def test_one_that_hangs_is_refused_for_that(tmp_path: Path) -> None:
     write_operation(tmp_path, {"v1": HANGING, "v2": RIGHT})
-    session = selected(tmp_path, "double", seconds=20.0)
+    session = selected(tmp_path, "double", seconds=5.0)
     (one,) = session.selected
     assert any(reason.startswith("hang: ") for reason in one.variants[0].verdict.reasons)
     assert one.choice.name == "v2"

@@ -194,8 +194,8 @@ def waiting_for_itself(flag_ptr, out_ptr):
 
 
 def test_programs_that_wait_for_ever() -> None:
-    flag, found = torch.zeros(1, dtype=torch.int32), out()
-    (fault,) = simulate(waiting_for_itself, (PROGRAMS,), flag, found).faults
-    assert (fault.kind, fault.count, fault.program) == (FaultKind.WAITS_FOREVER, PROGRAMS, (0, 0, 0))
+    flag, found, programs = torch.zeros(1, dtype=torch.int32), out(), 30
+    (fault,) = simulate(waiting_for_itself, (programs,), flag, found).faults
+    assert (fault.kind, fault.count, fault.program) == (FaultKind.WAITS_FOREVER, programs, (0, 0, 0))
     assert fault.location is not None
     assert "while tl.atomic_cas" in linecache.getline(fault.location.path, fault.location.line)

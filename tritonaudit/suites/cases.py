@@ -62,24 +62,45 @@ def audit_cases(
     seeds.
     """
     axes = axes_of(subject, blocks, later, thresholds)
-    rows = list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
+    rows = _alone(subject, axes)
     left_out = list(axes.left_out)
-    if len(rows) == 1 and (callable(subject.inputs) or subject.tensors):
-        plain = _case(axes, rows[0])
-        cases = [plain, *islice(fresh_seeds(plain, seed), SEEDS - 1)]
-    else:
-        singles = [_case(axes, row) for row in rows]
-        first, after, unfit = _as_given(subject, axes, on_engine=on_engine)
-        fresh = islice(fresh_cases(subject, axes, (*first, *singles)[0], seed), FRESH)
-        cases = [*first, *singles, *after, *(_case(axes, row) for row in _pairs(subject, axes, rows)), *fresh]
-        left_out += unfit
-        cases = list({case.label: case for case in cases}.values())
+    if not _always_the_same(subject, rows):
+        left_out += _as_given(subject, axes, on_engine=on_engine)[2]
+    cases = list({case.label: case for case in _in_order(subject, axes, rows, on_engine=on_engine, seed=seed)}.values())
     had = {value for case in cases for value in values_of(case)}
     values = [
         AxisValue(axis.name, value) for axis in axes.all for value in axis.values if axes.given.get(axis.name) != value
     ]
     never = [LeftOut(value, "the tensors cannot be made with it") for value in values if value not in had]
     return Plan(tuple(cases), tuple(value for value in values if value in had), (*left_out, *never))
+
+
+def cases_in_order(subject: Subject, blocks: Sequence[int] = (), *, on_engine: bool = False) -> Iterator[Case]:
+    """The cases of `audit_cases` as they are asked for: to make all takes longer than to call one. Some come twice."""
+    axes = axes_of(subject, blocks)
+    return _in_order(subject, axes, _alone(subject, axes), on_engine=on_engine, seed=0)
+
+
+def _in_order(subject: Subject, axes: Axes, rows: Sequence[_Row], *, on_engine: bool, seed: int) -> Iterator[Case]:
+    singles = [_case(axes, row) for row in rows]
+    if _always_the_same(subject, rows):
+        yield from singles
+        yield from islice(fresh_seeds(singles[0], seed), SEEDS - 1)
+        return
+    first, after, _ = _as_given(subject, axes, on_engine=on_engine)
+    yield from (*first, *singles, *after)
+    yield from (_case(axes, row) for row in _pairs(subject, axes, rows))
+    yield from islice(fresh_cases(subject, axes, (*first, *singles)[0], seed), FRESH)
+
+
+def _alone(subject: Subject, axes: Axes) -> Sequence[_Row]:
+    """Each value of each axis with ordinary ones of the others."""
+    return list(dict.fromkeys(row for row in _one_at_a_time(axes) if _is_case(subject, axes, row)))
+
+
+def _always_the_same(subject: Subject, rows: Sequence[_Row]) -> bool:
+    """Whether it has inputs, which differ in nothing but their numbers."""
+    return len(rows) == 1 and bool(callable(subject.inputs) or subject.tensors)
 
 
 def _as_given(

@@ -15,7 +15,7 @@ from tritonaudit.subject.given import SCALED, special_of
 from tritonaudit.subject.model import OF_GRADIENTS, Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of, is_huge
-from tritonaudit.suites.cases import Plan, audit_cases, case_with
+from tritonaudit.suites.cases import Plan, case_with, cases_in_order
 from tritonaudit.suites.facts import WATCHED, Symptom
 from tritonaudit.suites.fresh import fresh_cases, fresh_in_core, fresh_seeds
 from tritonaudit.suites.given_too import unsettled
@@ -195,9 +195,9 @@ def core_trials(
 def expected_trials(subject: Subject) -> int:
     """About how many trials the core is, before launches have shown the blocks that they use."""
     blocks = (_USUAL_BLOCK,)
-    plan = audit_cases(subject, blocks)
-    cases = called_cases(subject, axes_of(subject, blocks), plan)
-    return len({one.trial for one in core_trials(subject, plan.cases[0], cases, blocks, is_watched=False)})
+    first = next(cases_in_order(subject, blocks))
+    cases = called_cases(subject, axes_of(subject, blocks), Plan((first,), (), ()))
+    return len({one.trial for one in core_trials(subject, first, cases, blocks, is_watched=False)})
 
 
 def memory_trials(cases: Sequence[CoreCase], check: str) -> Iterator[CoreTrial]:

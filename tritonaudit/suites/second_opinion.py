@@ -30,19 +30,25 @@ _LIMITS = Limits(CASE_SECONDS, memory=4 << 30, start=START_SECONDS)
 
 
 def second_opinions(device: Device, subject: Subject, path: Path, cases: Sequence[Case]) -> Iterator[Opinion]:
-    """What the interpreter says to what the device, the CPU engine, gives for each of the cases, in their order."""
+    """What the interpreter says to what the device, the CPU engine, gives for each of the cases, in their order.
+
+    Where the first, which is as ordinary as they come, takes too long for it, no other is begun.
+    """
     until = time.monotonic() + SECONDS
     tasks = [TryTask(path, subject.name, case) for case in cases]
-    done = 0
+    done, why = 0, f"the {SECONDS:.0f} s for it were spent"
     for task, theirs in run_tasks(
         interpreted, tasks, workers=1, limits=_LIMITS, prepare=become_interpreter, is_fresh=True
     ):
         yield _opinion(subject, task.case, call_subject(device, subject, task.case), theirs)
         done += 1
+        if done == 1 and isinstance(theirs, Killed) and theirs.end is End.TIMEOUT:
+            why = f"the first case took longer than {CASE_SECONDS:g} s"
+            break
         if time.monotonic() >= until:
             break
     for case in cases[done:]:
-        yield Opinion(case.label, reason=f"the {SECONDS:.0f} s for it were spent")
+        yield Opinion(case.label, reason=why)
 
 
 def _opinion(subject: Subject, case: Case, ours: Called, theirs: tuple[torch.Tensor, ...] | Killed) -> Opinion:

@@ -22,7 +22,7 @@ from tritonaudit.execute.worker import send_note
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.subject.thresholds import thresholds
 from tritonaudit.suites.axes import Axes, axes_of, is_huge
-from tritonaudit.suites.cases import Plan, audit_cases, simpler, why_not_as_given
+from tritonaudit.suites.cases import Plan, audit_cases, cases_in_order, simpler, why_not_as_given
 from tritonaudit.suites.core import (
     CALL,
     CONFIG,
@@ -329,8 +329,9 @@ class _Audit:
 
     def _core(self) -> Plan:
         """Try what has to be tried, the most decisive first; the plan for all that comes after it."""
-        ordinary = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases
-        first = next(filter(_has_distinct_elements, ordinary), ordinary[0])
+        ordinary = next(cases_in_order(self.subject, on_engine=self.device.is_engine))
+        planned = cases_in_order(self.subject, on_engine=self.device.is_engine)
+        first = next(filter(_has_distinct_elements, planned), ordinary)
         self._try(INTEGRITY, first, self._integrity, is_minimised=False)
         is_refused = self._call(first).is_refused
         blocks = self.blocks
@@ -414,7 +415,7 @@ class _Audit:
 
     def watch(self) -> None:
         """Try the core of memory, and tensors beyond what an int32 counts."""
-        first = audit_cases(self.subject, (), on_engine=self.device.is_engine).cases[0]
+        first = next(cases_in_order(self.subject, on_engine=self.device.is_engine))
         self._watch(first)
         blocks = self.blocks
         plan = audit_cases(self.subject, blocks, on_engine=self.device.is_engine, seed=self.seed)
