@@ -55,7 +55,7 @@ def test_the_core_has_sizes_around_the_largest_block_special_values_dtypes_and_l
     what = of("correctness", trials(ROWS, 128, 32))
     for name in ("rows", "cols"):
         assert {f"{name}={size}" for size in (127, 129, 259, 1)} <= set(what)
-    assert {"fill nan", "fill nan among normal", "fill inf", "fill zeros"} <= set(what)
+    assert {"fill nan", "fill nan among normal", "fill 0 among normal", "fill inf", "fill zeros"} <= set(what)
     assert {"dtype float16", "dtype bfloat16"} <= set(what)
     assert {"layout transposed", "layout offset", "layout expanded"} <= set(what)
     assert {"an ordinary case", "odd sizes", "other orders of programs"} <= set(what)

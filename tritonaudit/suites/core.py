@@ -127,9 +127,9 @@ def _values(axes: Axes, case: Case) -> dict[Axis, Value]:
 
 
 def _is_decisive(fill: str) -> bool:
-    """Whether it is a special value, puts NaN among others, or makes what is given large."""
+    """Whether it is a special value, puts NaN or zeros among others, or makes what is given large."""
     special = special_of(fill)
-    return fill in _DECISIVE_FILLS or fill.startswith(SCALED) or (special is not None and math.isnan(special[0]))
+    return fill in _DECISIVE_FILLS or fill.startswith(SCALED) or (special is not None and not math.isinf(special[0]))
 
 
 def _with(subject: Subject, axes: Axes, what: str, chosen: dict[Axis, Value]) -> Iterator[tuple[str, Case]]:
