@@ -2,6 +2,7 @@
 
     python bench/farm simulate [--subjects N] [--nodes N] [--gpus N] [--cores N] [--failures SHARE] [--seed N]
     python bench/farm kills [--subjects N] [--kills N] [--jobs N] [--seed N]
+    python bench/farm calls [--calls N] [--threads N] [--budget SECONDS]
 
 README.md beside this says what they came to.
 """
@@ -14,9 +15,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.farm import kills, simulate
+from bench.farm import calls, kills, simulate
 
-COMMANDS = {"simulate": simulate, "kills": kills}
+COMMANDS = {"simulate": simulate, "kills": kills, "calls": calls}
 
 
 def main() -> None:
