@@ -3,6 +3,7 @@
     python bench/farm simulate [--subjects N] [--nodes N] [--gpus N] [--cores N] [--failures SHARE] [--seed N]
     python bench/farm kills [--subjects N] [--kills N] [--jobs N] [--seed N]
     python bench/farm calls [--calls N] [--threads N] [--budget SECONDS]
+    python bench/farm nodes [--subjects N] [--nodes N] [--killed N] [--added N] [--jobs N] [--seed N]
 
 README.md beside this says what they came to.
 """
@@ -15,9 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.farm import calls, kills, simulate
+from bench.farm import calls, kills, nodes, simulate
 
-COMMANDS = {"simulate": simulate, "kills": kills, "calls": calls}
+COMMANDS = {"simulate": simulate, "kills": kills, "calls": calls, "nodes": nodes}
 
 
 def main() -> None:

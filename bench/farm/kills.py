@@ -35,7 +35,7 @@ def run(given: Namespace) -> int:
     """Kill, resume and compare; 1 where anything differs, or a process stays behind."""
     with tempfile.TemporaryDirectory(prefix="kills-") as name:
         folder = Path(name)
-        write(folder / "project", _subjects(given.subjects))
+        write(folder / "project", subjects(given.subjects))
         expected, seconds = _undisturbed(folder, given.jobs)
         print(f"undisturbed: {len(expected)} lines in {seconds:.0f} s")
         faults = _killed(folder, given, expected, seconds)
@@ -43,7 +43,7 @@ def run(given: Namespace) -> int:
     return int(bool(faults))
 
 
-def _subjects(number: int) -> dict[str, str]:
+def subjects(number: int) -> dict[str, str]:
     """Right and wrong ones in turn, and in the end those that end their process."""
     texts = [*honest().values()]
     made = {f"{number:03}": texts[number % len(HONEST)] for number in range(number - len(_DEADLY))}
