@@ -28,8 +28,8 @@ def limit_files(size: int) -> None:
     They leave no core either.
     """
     for kind, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, size), (resource.RLIMIT_NOFILE, _MOST_OPEN)):
-        limits = (most if limit == resource.RLIM_INFINITY else min(most, limit) for limit in resource.getrlimit(kind))
-        resource.setrlimit(kind, tuple(limits))
+        soft, hard = (most if one == resource.RLIM_INFINITY else min(most, one) for one in resource.getrlimit(kind))
+        resource.setrlimit(kind, (soft, hard))
 
 
 class FolderWatch:
