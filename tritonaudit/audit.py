@@ -40,7 +40,7 @@ class AuditRequest:
 
     One that `resumes` does not try again what an audit that was killed had tried. `most_cases` of each subject are
     tried at most. One that `cross_checks` has Triton's interpreter do a few cases, too, which needs the CPU engine. The
-    `seed` draws the cases that nobody can foresee.
+    `seed` draws the cases that nobody can foresee; where the `seed_is_asked_for`, what others drew does not count.
     """
 
     parts: frozenset[str]
@@ -51,6 +51,7 @@ class AuditRequest:
     most_cases: int | None = None
     cross_checks: bool = False
     seed: int = 0
+    seed_is_asked_for: bool = False
 
 
 @dataclass(frozen=True)
@@ -276,6 +277,7 @@ def _run_request(request: AuditRequest) -> RunRequest:
         most_cases=request.most_cases,
         cross_checks=request.cross_checks,
         seed=request.seed,
+        seed_is_asked_for=request.seed_is_asked_for,
     )
 
 

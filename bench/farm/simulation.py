@@ -22,7 +22,6 @@ TIMED = 4.25
 """Seconds that timing adds for each right one there: 228 s in place of 143 s, for twenty of them."""
 _SPREAD = 0.25
 """Of the logarithm of a duration: that of files of one row was not kept, so this is assumed."""
-_TAKES_NODE = 0.01
 _NODE_BACK = 120.0
 
 
@@ -35,23 +34,32 @@ class Farm:
     gpus: int
     cores: int
     failures: float
+    losses: float
     seed: int
 
 
 @dataclass
 class Result:
-    """What came out. `absent` is the share of the GPUs' time for which their nodes were not there."""
+    """What came out.
+
+    Of the timing slots' time a share was `useful`; for the rest their nodes were `absent`, or they were busy with what
+    was `spoilt` by failures, or `idle`, of which `starting` until the first subject was right. No schedule could end
+    before the `bound`: until then the nodes that were there had not had time for the work, had nothing failed.
+    """
 
     seconds: float = 0.0
-    efficiency: float = 0.0
+    bound: float = 0.0
+    useful: float = 0.0
     absent: float = 0.0
+    spoilt: float = 0.0
+    idle: float = 0.0
+    starting: float = 0.0
     leases: int = 0
     failed: int = 0
     nodes_lost: int = 0
     reported: int = 0
     given_up: int = 0
     reported_twice: int = 0
-    timing_busy: float = 0.0
     trying_busy: float = 0.0
 
 
@@ -87,8 +95,11 @@ class _Simulation:
     order: count[int] = field(default_factory=count)
     reported: Counter[int] = field(default_factory=Counter)
     busy: Counter[Stage] = field(default_factory=Counter)
-    gone: float = 0.0
-    """Seconds for which nodes were not there, in sum."""
+    running: dict[int, tuple[Lease, float]] = field(default_factory=dict)
+    """Leases, and when they began."""
+    lost: list[float] = field(default_factory=list)
+    """When nodes went, one after the other."""
+    first_timed: float | None = None
 
     def run(self) -> Result:
         for node in range(self.farm.nodes):
@@ -115,15 +126,18 @@ class _Simulation:
         fails = self.chance.random() < self.farm.failures
         seconds = work[lease.subject] * (self.chance.random() if fails else 1.0)
         self.result.leases += 1
-        self.busy[lease.stage] += seconds
+        self.running[lease.number] = lease, self.now
+        if lease.stage is Stage.TIME and self.first_timed is None:
+            self.first_timed = self.now
         heapq.heappush(self.events, (self.now + seconds, next(self.order), lease, fails))
 
     def end(self, lease: Lease, *, fails: bool) -> None:
+        self.count_busy(lease)
         if fails:
             self.result.failed += 1
             ending = self.scheduler.failed(lease.number)
             self.hear(lease.subject, ending)
-            if ending is not Ending.STALE and self.chance.random() < _TAKES_NODE:
+            if ending is not Ending.STALE and self.chance.random() < self.farm.losses:
                 self.lose(int(lease.place.partition(":")[0]))
         elif lease.stage is Stage.TIME:
             self.hear(lease.subject, self.scheduler.timed(lease.number))
@@ -131,9 +145,14 @@ class _Simulation:
             is_timed = self.work.timed[lease.subject] > 0
             self.hear(lease.subject, self.scheduler.tried(lease.number, is_to_be_timed=is_timed))
 
+    def count_busy(self, lease: Lease) -> None:
+        _, began = self.running.pop(lease.number, (lease, self.now))
+        self.busy[lease.stage] += self.now - began
+
     def lose(self, node: int) -> None:
-        self.result.nodes_lost += 1
-        self.gone += _NODE_BACK
+        self.lost.append(self.now)
+        for lease in [lease for lease, _ in self.running.values() if lease.place.startswith(f"{node}:")]:
+            self.count_busy(lease)
         for place in self.places(node):
             for subject, ending in self.scheduler.leave(place.name):
                 self.hear(subject, ending)
@@ -145,19 +164,33 @@ class _Simulation:
             self.result.given_up += ending is Ending.GIVEN_UP
 
     def summed(self) -> Result:
-        gpus = self.farm.nodes * self.farm.gpus
-        slots = gpus * self.farm.cores
-        result = self.result
+        gpus, result = self.farm.nodes * self.farm.gpus, self.result
+        timing = gpus * self.now
         result.seconds = self.now
-        there = 1 - self.gone / (self.farm.nodes * self.now)
-        result.absent = 1 - there
-        least = max(sum(self.work.tried) / slots, sum(self.work.timed) / gpus)
-        result.efficiency = least / (self.now * there)
+        result.bound = self.bound()
+        result.nodes_lost = len(self.lost)
+        result.absent = sum(min(_NODE_BACK, self.now - lost) for lost in self.lost) / (self.farm.nodes * self.now)
+        result.useful = sum(self.work.timed) / timing
+        result.spoilt = self.busy[Stage.TIME] / timing - result.useful
+        result.idle = 1 - result.useful - result.spoilt - result.absent
+        result.starting = (self.now if self.first_timed is None else self.first_timed) / self.now
         result.reported = len(self.reported)
         result.reported_twice = sum(number > 1 for number in self.reported.values())
-        result.timing_busy = self.busy[Stage.TIME] / gpus / self.now
-        result.trying_busy = self.busy[Stage.TRY] / slots / self.now
+        result.trying_busy = self.busy[Stage.TRY] / (timing * self.farm.cores)
         return result
+
+    def bound(self) -> float:
+        """When the nodes that were there had had time for all the work, of the one kind or the other."""
+        of_node = self.farm.gpus
+        needed = max(sum(self.work.tried) / (of_node * self.farm.cores), sum(self.work.timed) / of_node)
+        changes = [*((lost, -1) for lost in self.lost), *((lost + _NODE_BACK, 1) for lost in self.lost)]
+        then, there = 0.0, self.farm.nodes
+        for moment, change in sorted(changes):
+            if (moment - then) * there >= needed:
+                break
+            needed -= (moment - then) * there
+            then, there = moment, there + change
+        return then + needed / there
 
 
 def simulated(farm: Farm) -> Result:

@@ -24,7 +24,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.hostile.subjects import DEEDS, HARMLESS, honest, hostile, write
-from bench.processes import environment, tritonaudit
+from bench.processes import environment, marked, tritonaudit
 
 _MARK = "TRITONAUDIT_HOSTILE"
 """A variable in the environment of what the bench starts, by which it knows what is left of that."""
@@ -126,7 +126,7 @@ def audited(deeds: Sequence[str], budget: float, jobs: int) -> Audited:
         seconds = time.monotonic() - began
         after = _files(project)
         touched = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-        return Audited(json.loads(done.stdout), seconds, _marked(mark), touched)
+        return Audited(json.loads(done.stdout), seconds, marked(mark), touched)
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -138,18 +138,6 @@ def _files(folder: Path) -> dict[str, bytes]:
 def _paths() -> dict[str, str]:
     """Where modules are looked for, as here: Triton may be in a folder of its own."""
     return {"PYTHONPATH": os.pathsep.join((environment()["PYTHONPATH"], os.environ.get("PYTHONPATH", "")))}
-
-
-def _marked(mark: str) -> list[int]:
-    """The processes with that in their environment (Linux)."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if mark.encode() in path.read_bytes().split(b"\0"):
-                found.append(int(path.parent.name))
-        except OSError:
-            continue
-    return found
 
 
 if __name__ == "__main__":

@@ -59,15 +59,20 @@ def started(project: Path, *options: str, paths: tuple[str, ...] = (".",)) -> su
 
 def begun(project: Path, *arguments: str) -> subprocess.Popen[str]:
     """The command in a project, with a cache beside that."""
-    found = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
     return subprocess.Popen(
         [sys.executable, "-m", "tritonaudit", *arguments],
         cwd=project,
-        env={**os.environ, "PYTHONPATH": found, "TRITONAUDIT_CACHE": str(project.parent / "cache")},
+        env=surroundings(project),
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+
+
+def surroundings(project: Path) -> dict[str, str]:
+    """The environment of a command in a project, with a cache beside that."""
+    found = os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))
+    return {**os.environ, "PYTHONPATH": found, "TRITONAUDIT_CACHE": str(project.parent / "cache")}
 
 
 def lines_of(text: str) -> list[dict[str, Any]]:

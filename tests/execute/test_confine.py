@@ -12,12 +12,15 @@ import pytest
 
 from tests.execute import tasks
 from tritonaudit.execute import confine
-from tritonaudit.execute.network import leave_network
+from tritonaudit.execute.namespaces import leave_network
 from tritonaudit.execute.pool import Limits, run_tasks
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or confine._version() < 1, reason="the kernel has no Landlock, which confines"
 )
+
+REFUSED = ("PermissionError", "OSError")
+"""Landlock says the one, a file system that is mounted read-only the other."""
 
 
 def leaves_network() -> bool:
@@ -43,19 +46,19 @@ def done(*deed: Any) -> str:
 def test_files_stay_as_they_were(deed: str, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     report.write_text("true")
-    assert done(deed, str(report)) == "PermissionError"
+    assert done(deed, str(report)) in REFUSED
     assert {one.name: one.read_text() for one in tmp_path.iterdir()} == {"report.json": "true"}
 
 
 def test_no_file_comes_into_anothers_place(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     report.write_text("true")
-    assert done("rename into its place", str(report)) in ("PermissionError", "OSError")
+    assert done("rename into its place", str(report)) in REFUSED
     assert report.read_text() == "true"
 
 
 def test_nothing_is_added(tmp_path: Path) -> None:
-    assert done("add", str(tmp_path)) == "PermissionError"
+    assert done("add", str(tmp_path)) in REFUSED
     assert not list(tmp_path.iterdir())
 
 
@@ -85,7 +88,7 @@ def test_nobody_hears_anything() -> None:
 
 
 def test_the_memory_of_others_stays_as_it_was() -> None:
-    assert done("write to memory", os.getpid()) == "PermissionError"
+    assert done("write to memory", os.getpid()) in REFUSED
 
 
 @pytest.mark.parametrize("deed", ["write at home", "make a temporary file", "write to nowhere"])

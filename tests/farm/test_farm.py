@@ -5,78 +5,25 @@ from __future__ import annotations
 import json
 import random
 import signal
-import subprocess
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bench.hostile.subjects import KERNELS
-from tests.cli.test_audit_jsonl import SPEC, begun
+from tests.farm.running import FILES, WRONG, lines_in, started
 from tritonaudit.farm.page import page
 from tritonaudit.farm.subjects import ListError, listed
 from tritonaudit.farm.summary import LineError, summary_of
 from tritonaudit.farm.table import text
 from tritonaudit.report.schema import breach
 
-FILES = [f"audit_{number}.py" for number in range(3)]
-
-
-def started(project: Path, *options: str, paths: Sequence[str] = ()) -> subprocess.Popen[str]:
-    fixed = (
-        "--stages",
-        "correctness",
-        "--device",
-        "cpu",
-        "--cases",
-        "0",
-        "--budget",
-        "60",
-        "--seed",
-        "3",
-        "--jobs",
-        "2",
-    )
-    return begun(project, "farm", *paths, *fixed, *options)
-
-
-def lines_in(path: Path) -> dict[str, str]:
-    """The lines by their paths, each of which has one."""
-    texts = path.read_text().splitlines() if path.is_file() else []
-    found = {json.loads(one)["path"]: one for one in texts}
-    assert len(found) == len(texts)
-    return found
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("torch")
-    pytest.importorskip("triton")
-    folder = tmp_path_factory.mktemp("farm") / "project"
-    folder.mkdir()
-    (folder / "pyproject.toml").touch()
-    (folder / "kernels.py").write_text(KERNELS)
-    for name in FILES:
-        (folder / name).write_text(SPEC.format(kernel="wrong_kernel" if name == FILES[-1] else "double_kernel"))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def whole(project: Path) -> dict[str, str]:
-    results = project.parent / "whole.jsonl"
-    process = started(project, ".", "--output", str(results))
-    _, err = process.communicate(timeout=170)
-    assert process.returncode == 1, err
-    return lines_in(results)
-
 
 def test_every_subject_has_a_line(whole: dict[str, str]) -> None:
     lines = {path: json.loads(line) for path, line in whole.items()}
     assert {path: line["verdict"] for path, line in lines.items()} == {
-        **dict.fromkeys(FILES[:-1], "pass"),
-        FILES[-1]: "fail",
+        **dict.fromkeys(FILES, "pass"),
+        WRONG: "fail",
     }
     assert [breach(line, "line.schema.json") for line in lines.values()] == [None] * len(lines)
 
@@ -113,7 +60,7 @@ def line(path: str, verdict: str, *findings: dict[str, Any], **more: Any) -> str
 
 
 CHEAT = {"code": "TAC411", "name": "torch-does-the-work", "severity": "error", "message": "torch does <b>it</b>"}
-WRONG = {"code": "TAC401", "name": "wrong-result", "severity": "error", "message": "1 is 2"}
+FALSE = {"code": "TAC401", "name": "wrong-result", "severity": "error", "message": "1 is 2"}
 TIMED = {
     "subjects": [
         {
@@ -134,8 +81,8 @@ def results(tmp_path: Path) -> Path:
     file = tmp_path / "results.jsonl"
     file.write_text(
         line("a.py", "error")
-        + line("b.py", "fail", CHEAT, WRONG)
-        + line("c\x1b[2J.py", "fail", WRONG)
+        + line("b.py", "fail", CHEAT, FALSE)
+        + line("c\x1b[2J.py", "fail", FALSE)
         + line("a.py", "pass", measured=TIMED)
         + '{"path": "half'
     )

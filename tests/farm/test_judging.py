@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from bench.kernelbench.files import files
 from tests.checkout import ROOT
+from tritonaudit import judge
+from tritonaudit.execute.processes import open_files
 
 pytest.importorskip("torch")
 pytest.importorskip("triton")
@@ -40,3 +44,15 @@ def test_the_loop_of_the_documentation_reinforces_what_is_right() -> None:
     rewards = asyncio.run(loop["step"](policy, 3, **FEW))
     assert rewards == [1.0, 0.0, 0.0]
     assert policy.advantages[RIGHT] > 0 > policy.advantages[CHEAT]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS has no /proc")
+def test_calls_of_many_threads_leave_no_file_open() -> None:
+    def verdict(number: int) -> str:
+        return judge(f"# {number}\nclass ModelNew(:", **FEW).verdict
+
+    assert verdict(0) == "error"
+    before = open_files()
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(verdict, range(1, 17))) == {"error"}
+    assert len(open_files()) <= len(before)

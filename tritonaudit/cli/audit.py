@@ -23,6 +23,7 @@ from tritonaudit.cli.options import (
     exit_code,
     keep_inputs,
     project_of,
+    seed_is_asked_for,
     split,
 )
 from tritonaudit.cli.progress import shown_progress
@@ -116,7 +117,16 @@ def command(
     if cross_check:
         _check_engine(only, device)
     jobs = jobs or os.cpu_count() or 1
-    request = AuditRequest(only, budget, jobs, device, resume, cross_checks=cross_check, seed=seed)
+    request = AuditRequest(
+        only,
+        budget,
+        jobs,
+        device,
+        resume,
+        cross_checks=cross_check,
+        seed=seed,
+        seed_is_asked_for=seed_is_asked_for(),
+    )
     try:
         with shown_progress(lines=True) as progress:
             if output_format == JSONL:

@@ -13,7 +13,17 @@ import click
 from tritonaudit.cli import INTERRUPTED
 from tritonaudit.cli.audit import parts
 from tritonaudit.cli.compile import require_compiler
-from tritonaudit.cli.options import CONFIG, DEVICE, JOBS, SEED, budget_option, configure, deliver, project_of
+from tritonaudit.cli.options import (
+    CONFIG,
+    DEVICE,
+    JOBS,
+    SEED,
+    budget_option,
+    configure,
+    deliver,
+    project_of,
+    seed_is_asked_for,
+)
 from tritonaudit.cli.streaming import Lines, opened_lines, print_totals
 
 if TYPE_CHECKING:
@@ -115,7 +125,8 @@ def _run(
     _keep_inputs(output, subjects.files)
     where = None if ray is None else f"ray, {asked.request.device}"
     digests = digests_of(subjects.files, asked.config, asked.request, where)
-    with opened_lines(output, resumes=resume) as (lines, known):
+    seed = asked.request.seed if seed_is_asked_for() else None
+    with opened_lines(output, resumes=resume, seed=seed) as (lines, known):
         lines.note(subjects.problems)
         files = [(shown_path(path), digests[path]) for path in subjects.files]
         left = [(path, digest) for path, digest in files if known.get(path) != digest]

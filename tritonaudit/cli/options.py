@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from tritonaudit.cli import terminal
 from tritonaudit.finding import Audit, Severity, Stage
@@ -122,6 +123,11 @@ SEED = click.option(
     metavar="N",
     help="Repeat the random cases of an earlier audit, by the number in its report.",
 )
+
+
+def seed_is_asked_for() -> bool:
+    """Whether the command that runs was given a seed, rather than drawing one."""
+    return click.get_current_context().get_parameter_source("seed") is ParameterSource.COMMANDLINE
 
 
 class _Seconds(click.FloatRange):

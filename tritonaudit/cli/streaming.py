@@ -7,7 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ class Lines:
     """Where lines go: to the end of a file, or to the standard output; and what they say."""
 
     file: int | None
+    name: str = ""
     verdicts: dict[str, str] = field(default_factory=dict)
     has_problems: bool = False
 
@@ -50,10 +51,22 @@ class Lines:
         if self.file is None:
             terminal.write(text)
         else:
-            rest = memoryview(text.encode())
+            self._append(text.encode())
+        self.verdicts[path] = verdict
+
+    def _append(self, data: bytes) -> None:
+        """Add it to the file, all of it or nothing. Raises click.ClickException."""
+        assert self.file is not None
+        end = os.fstat(self.file).st_size
+        rest = memoryview(data)
+        try:
             while rest:
                 rest = rest[os.write(self.file, rest) :]
-        self.verdicts[path] = verdict
+        except OSError as error:
+            with suppress(OSError):  # what is no regular file cannot be shortened
+                os.ftruncate(self.file, end)
+            message = f"cannot write {self.name}: {error.strerror}; the lines before are kept, and --resume continues"
+            raise click.ClickException(message) from error
 
     def note(self, problems: Sequence[Problem]) -> None:
         """Say what has no line, since it could not be found or read."""
@@ -88,7 +101,8 @@ def streamed(
     from tritonaudit.stream import audit_files
 
     began = time.monotonic()
-    with opened_lines(output_file, resumes=request.resumes) as (lines, digests):
+    seed = request.seed if request.seed_is_asked_for else None
+    with opened_lines(output_file, resumes=request.resumes, seed=seed) as (lines, digests):
 
         def known(path: str, digest: str) -> bool:
             return digests.get(path) == digest
@@ -113,22 +127,26 @@ def print_totals(lines: Lines, seconds: float) -> None:
 
 
 @contextmanager
-def opened_lines(path: Path | None, *, resumes: bool) -> Iterator[tuple[Lines, dict[str, str]]]:
-    """The lines, with the digests by path of those that stay in the file."""
+def opened_lines(
+    path: Path | None, *, resumes: bool, seed: int | None = None
+) -> Iterator[tuple[Lines, dict[str, str]]]:
+    """The lines, with the digests by path of those that stay in the file, but for those of another `seed` than this."""
     if path is None:
         yield Lines(None), {}
         return
     kept = _kept(path) if resumes and path.is_file() else []
+    text = "".join(text for text, _ in kept)
     try:
-        terminal.write_file(path, "".join(text for text, _ in kept))
+        if not kept or text != path.read_text("utf-8"):
+            terminal.write_file(path, text)
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from error
     try:
         said = [line for _, line in kept]
-        final = [line for line in said if line["verdict"] not in _TRIED_AGAIN]
+        final = [line for line in said if line["verdict"] not in _TRIED_AGAIN and _is_of_seed(line, seed)]
         yield (
-            Lines(file, {line["path"]: line["verdict"] for line in said}),
+            Lines(file, str(path), {line["path"]: line["verdict"] for line in said}),
             {line["path"]: line["digest"] for line in final},
         )
     finally:
@@ -143,9 +161,15 @@ def _kept(path: Path) -> list[tuple[str, dict[str, Any]]]:
             break
         try:
             line = json.loads(text)
-            found[line["path"]] = text, {name: line[name] for name in ("path", "digest", "verdict")}
-        except (ValueError, TypeError, KeyError) as error:
+            seeds = {subject["seed"] for subject in line.get("ran", {}).get("subjects", ())}
+            found[line["path"]] = text, {**{name: line[name] for name in ("path", "digest", "verdict")}, "seeds": seeds}
+        except (AttributeError, ValueError, TypeError, KeyError) as error:
             place = f"{visible(str(path))}:{number}"
             remedy = "move the file away, or leave out --resume"
             raise click.ClickException(f"{place}: not a line of an audit: {remedy}") from error
     return list(found.values())
+
+
+def _is_of_seed(line: dict[str, Any], seed: int | None) -> bool:
+    """Whether what was drawn at random for a line, if anything was, was drawn by that seed, if that matters."""
+    return seed is None or line["seeds"] <= {None, seed}

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tritonaudit.execute.network import leave_network
+from tritonaudit.execute.namespaces import drop_capabilities, leave_network
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
 _ASK_VERSION = 1
@@ -27,6 +27,8 @@ _ABSTRACT_SOCKETS, _SIGNALS = 1 << 0, 1 << 1
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "nvidia*", "kfd", "dri/*")
 _KERNELS = "TRITON_CACHE_DIR"
 _HOMES = {"HOME": "", "XDG_CACHE_HOME": ".cache", "TMPDIR": "", "TRITON_HOME": "", _KERNELS: ".triton"}
+
+_SHARED_MEMORY = Path("/dev/shm")
 
 _scratch: Path | None = None
 
@@ -43,18 +45,19 @@ def confine(*, uses_gpu: bool = False) -> bool:
 
     That is their home and the place of their temporary files; memory that processes share is open to them, too. They
     are taken off the network where the system allows that, unless they use a GPU, and off TCP where the kernel can
-    (6.7). Where it can (6.12) they signal nobody but each other. What was opened before stays open, and everything may
-    be read. False where the system has no Landlock. A process that is confined already has its own descendants be less
-    still: they can do nothing to it.
+    (6.7). Where it can (6.12) they signal nobody but each other. Of root's capabilities those to read and write are
+    left. What was opened before stays open, and everything may be read. False where the system has no Landlock. A
+    process that is confined already has its own descendants be less still: they can do nothing to it.
     """
     if _scratch is None:
         return False
     if not uses_gpu:
-        leave_network()
+        leave_network((_scratch, _SHARED_MEMORY))
     version = _version()
     if version < 1:
         return False
     _move_home(_scratch)
+    drop_capabilities()
     return _restrict(_scratch, version)
 
 
@@ -95,7 +98,7 @@ def _restrict(scratch: Path, version: int) -> bool:
         return False
     try:
         _allow(libc, rules, scratch, handled)
-        _allow(libc, rules, Path("/dev/shm"), handled & (_WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _TRUNCATE))
+        _allow(libc, rules, _SHARED_MEMORY, handled & (_WRITE_FILE | _REMOVE_FILE | _MAKE_FILE | _TRUNCATE))
         for device in (found for name in _DEVICES for found in Path("/dev").glob(name) if not found.is_dir()):
             _allow(libc, rules, device, _WRITE_FILE | handled & _TRUNCATE)
         libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0)

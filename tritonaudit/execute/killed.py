@@ -11,10 +11,12 @@ class End(Enum):
 
     CRASH is a signal that the task's own code raises, such as SIGSEGV; LOST is one that comes from elsewhere, such as
     SIGKILL where the machine runs out of memory, or a worker that closed its pipe: these say nothing of the task.
+    EXCESS is to take of the machine what no task needs.
     """
 
     TIMEOUT = "timed out"
     MEMORY = "out of memory"
+    EXCESS = "took too much"
     CRASH = "crashed"
     LOST = "lost"
     EXIT = "exited"

@@ -22,9 +22,10 @@ from tritonaudit.data import NotData, decode, given_by
 from tritonaudit.execute.blame import described
 from tritonaudit.execute.descriptors import above_streams, open_pipe
 from tritonaudit.execute.killed import End, Killed
+from tritonaudit.execute.limits import MOST_PROCESSES
 from tritonaudit.execute.messages import Note, Waited, framed, marked, take_message, unpacked
 from tritonaudit.execute.starting import start_supervisor
-from tritonaudit.execute.supervisor import ASKED_TO_END, OUT_OF_MEMORY
+from tritonaudit.execute.supervisor import ASKED_TO_END, OUT_OF_MEMORY, TOO_MANY_PROCESSES, TOO_MUCH_WRITTEN
 from tritonaudit.execute.worker import Channel
 
 Item = TypeVar("Item")
@@ -45,6 +46,8 @@ _OWN_FAULTS = frozenset((signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.S
 @dataclass(frozen=True)
 class Limits:
     """What a task may take: `seconds` of wall time; `memory` in bytes, of its worker and the worker's children.
+
+    Its folder may hold as many bytes, and so may each file that it writes.
 
     `start` is the seconds that a worker may take to start and to be prepared. Memory is what is held, not what is
     reserved nor what all workers share from their start, and is not limited where there is no /proc.
@@ -380,6 +383,10 @@ class _Pool(Generic[Item, Result]):
             return End.LOST, "closed the pipe that its result goes through"
         if code == OUT_OF_MEMORY:
             return End.MEMORY, f"held more than {self._limits.memory / 2**30:.3g} GiB of memory"
+        if code == TOO_MANY_PROCESSES:
+            return End.EXCESS, f"started more than {MOST_PROCESSES} processes"
+        if code == TOO_MUCH_WRITTEN:
+            return End.EXCESS, f"wrote more than {self._limits.memory / 2**30:.3g} GiB, or a million files"
         if code == ASKED_TO_END:
             return End.LOST, "ended with the process that it was forked from"
         return _described_end(int(code))

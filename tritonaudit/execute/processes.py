@@ -123,7 +123,8 @@ class MemoryWatch:
     """Tells when a process and its descendants hold more than `limit` bytes of memory (Linux).
 
     Of these the process, which is a child of this one, was forked with `inherited` bytes that it shares with others:
-    they do not count, nor do they for those that it forks.
+    they do not count, nor do they for those that it forks. `children` is how many descendants there were when last it
+    looked.
     """
 
     def __init__(self, process: int, limit: int, inherited: int = 0) -> None:
@@ -132,6 +133,7 @@ class MemoryWatch:
         self._inherited = inherited
         self._next_scan = 0.0
         self._suspected = False
+        self.children = 0
 
     def is_exceeded(self) -> bool:
         """To be asked again and again: looking for descendants is dear, and not done each time."""
@@ -149,6 +151,7 @@ class MemoryWatch:
 
     def _family_exceeds(self) -> bool:
         children = descendants(self._process)
+        self.children = len(children)
         family = [self._process, *children] if children else []
         return sum(map(resident, family)) > self._limit and sum(map(self._held, family)) > self._limit
 

@@ -20,6 +20,7 @@ from contextlib import suppress
 from dataclasses import astuple, dataclass, field
 
 from tritonaudit.execute.descriptors import above_streams, open_pipe
+from tritonaudit.execute.limits import without_secrets
 from tritonaudit.execute.messages import framed
 from tritonaudit.execute.supervisor import ASKED_TO_END
 from tritonaudit.execute.worker import Channel, is_worker
@@ -125,6 +126,7 @@ def _started(channel: Channel, memory: int, stdin: int, said: int) -> subprocess
         stdout=said,
         stderr=channel.log,
         pass_fds=descriptors,
+        env=without_secrets(os.environ),
         start_new_session=True,
     )
 
@@ -238,7 +240,7 @@ def _forked(memory: int, descriptors: tuple[int, ...]) -> int:
     folder = above_streams(os.open(".", os.O_PATH))
     try:
         with _lock:
-            request = Request(memory, dict(os.environ), _paths())
+            request = Request(memory, without_secrets(os.environ), _paths())
             while (warm := _current(key)) is not None:
                 try:
                     number = warm.fork(request, (*descriptors, folder))
@@ -294,6 +296,7 @@ def _begun(key: _Key) -> _Warm:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             pass_fds=(descriptor,),
+            env=without_secrets(os.environ),
             start_new_session=True,
         )
     except BaseException:

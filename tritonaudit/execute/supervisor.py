@@ -1,15 +1,15 @@
-"""The process between the pool and a worker: it watches the worker's memory, and outlives it to leave nothing behind.
+"""The process between the pool and a worker: it watches what the worker takes, and outlives it to leave nothing behind.
 
-It is the leader of a session, and starts the worker as its only child. When the worker ends, holds too much memory, or
-the pool closes the supervisor's stdin or the supervisor's own parent is gone, the supervisor kills what is left of the
-worker and of the processes that the worker started, and says on its stdout how the worker ended.
+It is the leader of a session, and starts the worker as its only child. When the worker ends, takes too much memory,
+room on the disk or processes, or the pool closes the supervisor's stdin or the supervisor's own parent is gone, the
+supervisor kills what is left of the worker and of the processes that the worker started, and says on its stdout how the
+worker ended.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import select
 import shutil
 import signal
@@ -20,6 +20,7 @@ from dataclasses import astuple
 from typing import NoReturn
 
 from tritonaudit.execute.confine import scratch_for_worker
+from tritonaudit.execute.limits import MOST_PROCESSES, FolderWatch, limit_files
 from tritonaudit.execute.processes import (
     MemoryWatch,
     adopt_orphans,
@@ -31,6 +32,8 @@ from tritonaudit.execute.processes import (
 from tritonaudit.execute.worker import Channel, serve
 
 OUT_OF_MEMORY = "memory"
+TOO_MANY_PROCESSES = "processes"
+TOO_MUCH_WRITTEN = "written"
 ASKED_TO_END = "asked"
 
 _TICK = 0.05  # seconds
@@ -61,7 +64,7 @@ def supervise(channel: Channel, memory: int, inherited: int = 0) -> NoReturn:
     os.close(channel.requests)
     os.close(channel.replies)
     try:
-        end = _wait(worker, parent, channel.log, MemoryWatch(worker, memory, inherited))
+        end = _wait(worker, parent, channel.log, MemoryWatch(worker, memory, inherited), FolderWatch(scratch, memory))
     finally:
         _kill_all(worker)
         shutil.rmtree(scratch, ignore_errors=True)
@@ -77,7 +80,7 @@ def _work(channel: Channel, memory: int) -> NoReturn:
         die_with_parent(signal.SIGKILL)
         adopt_orphans()
         be_killed_first()
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        limit_files(memory)
         unbuffer_c_stdout()
         if os.getppid() == supervisor:
             serve(channel, memory)
@@ -87,7 +90,7 @@ def _work(channel: Channel, memory: int) -> NoReturn:
         os._exit(1)
 
 
-def _wait(worker: int, parent: int, log: int, memory: MemoryWatch) -> str:
+def _wait(worker: int, parent: int, log: int, memory: MemoryWatch, written: FolderWatch) -> str:
     """Wait for the worker's end: its exit code, minus the number of the signal that killed it, or why it must end."""
     while True:
         asked, _, _ = select.select([0], [], [], _TICK)
@@ -98,6 +101,10 @@ def _wait(worker: int, parent: int, log: int, memory: MemoryWatch) -> str:
             return ASKED_TO_END
         if memory.is_exceeded():
             return OUT_OF_MEMORY
+        if memory.children > MOST_PROCESSES:
+            return TOO_MANY_PROCESSES
+        if written.is_exceeded():
+            return TOO_MUCH_WRITTEN
         _shorten(log)
 
 

@@ -41,7 +41,10 @@ _TICK = 0.1  # seconds between two looks whether the command is still there
 _DESCRIPTORS = 7
 _GPUS = ("/dev/dri", "/dev/dxg", "/dev/kfd", "/dev/nvidia")
 _MODULES = (
+    "numpy.random",
     "torch",
+    "torch._subclasses.schema_check_mode",
+    "torch.fx.experimental.symbolic_shapes",  # which torch, too, imports late
     "torch.utils._sympy.functions",  # torch imports sympy where it first asks what dtype a result without memory has
     "triton",
     "triton.testing",
@@ -57,15 +60,19 @@ _MODULES = (
     "tritonaudit.measure.timing",
     "tritonaudit.measure.verify",
     "tritonaudit.measure.worker",
+    "tritonaudit.subject.finding_given",
     "tritonaudit.subject.inputs",
     "tritonaudit.subject.kernelbench",
     "tritonaudit.subject.load",
     "tritonaudit.subject.sweep",
     "tritonaudit.subject.variants",
+    "tritonaudit.suites.apart.process",
+    "tritonaudit.suites.apart.serving",
     "tritonaudit.suites.correctness",
     "tritonaudit.suites.integrity",
     "tritonaudit.suites.on_cpu",
     "tritonaudit.suites.on_gpu",
+    "tritonaudit.suites.sanitizer",
     "tritonaudit.suites.worker",
 )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import threading
 import traceback
 from collections.abc import Callable
@@ -21,6 +22,9 @@ from tritonaudit.execute.starting import warm_up
 from tritonaudit.farm.job import Answer, Asked, Job, done
 from tritonaudit.suites.running import share_memory
 from tritonaudit.suites.stage import NoGpu, Where, gpu_for
+
+_TEMPORARY_BYTES = 1 << 20
+"""As much as a worker's log may have."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +49,26 @@ def prepared(terms: Terms) -> Hello:
     share_memory(terms.in_machine)
     warm_up()
     try:
+        _write_temporary_file()
         return Hello(gpu_for(Where(terms.asked.request.device)))
     except NoGpu as error:
         return Hello(failure=f"--device gpu: {error}")
+    except OSError as error:
+        return Hello(failure=f"no room for temporary files: {error.strerror} (TMPDIR chooses another folder)")
+
+
+def _write_temporary_file() -> None:
+    """Raise OSError where workers could not."""
+    with tempfile.TemporaryFile() as file:
+        file.write(bytes(_TEMPORARY_BYTES))
 
 
 def answered(job: Job, terms: Terms, hello: Hello) -> Answer:
     """Do a job; where an audit raises, say so."""
     try:
         return done(job, terms.asked, times=bool(hello.gpu))
+    except OSError as error:  # the machine's fault, which a traceback explains no better
+        return Answer(job.number, failure=described(error))
     except BaseException as error:
         traceback.print_exc()
         return Answer(job.number, failure=described(error))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from tritonaudit.config import Config
@@ -33,19 +33,22 @@ class Driver:
     What `more` gives is audited, too; it is asked again and again, at least every `tick` seconds.
     """
 
-    files: list[tuple[str, str]]
+    files: Iterable[tuple[str, str]]
     config: Config
     places: Places
     patience: float = _PATIENCE
     more: Callable[[], Sequence[tuple[str, str]]] = tuple
     tick: float = 1.0
+    _files: dict[int, tuple[str, str]] = field(init=False)
+    """Those that have no line yet: others may come for as long as a program trains."""
     _tried: dict[int, bytes] = field(default_factory=dict)
     _reasons: dict[int, str] = field(default_factory=dict)
     _leases: dict[int, Lease] = field(default_factory=dict)
     _scheduler: Scheduler = field(init=False)
 
     def __post_init__(self) -> None:
-        self._scheduler = Scheduler(len(self.files))
+        self._files = dict(enumerate(self.files))
+        self._scheduler = Scheduler(len(self._files))
 
     def lines(self) -> Iterator[Reported]:
         """The lines as they come, one of each file. Raises FarmError where no place is left for too long."""
@@ -65,11 +68,10 @@ class Driver:
 
     def _take_more(self) -> None:
         for file in self.more():
-            self.files.append(file)
-            self._scheduler.add()
+            self._files[self._scheduler.add()] = file
 
     def _start(self, lease: Lease) -> None:
-        path, digest = self.files[lease.subject]
+        path, digest = self._files[lease.subject]
         self._leases[lease.number] = lease
         self.places.start(lease.place, Job(lease.number, path, digest, self._tried.get(lease.subject, b"")))
 
@@ -99,14 +101,16 @@ class Driver:
             is_timed = self._tried.pop(subject, None) is not None
             ending = scheduler.timed(lease.number) if is_timed else scheduler.tried(lease.number, is_to_be_timed=False)
             if ending is Ending.DONE:
-                yield Reported(self.files[subject][0], answer.verdict, answer.line)
+                self._reasons.pop(subject, None)
+                yield Reported(self._files.pop(subject)[0], answer.verdict, answer.line)
 
     def _given_up(self, subject: int, ending: Ending) -> Iterator[Reported]:
         """The line of a subject that nothing could be made of, which says why."""
         if ending is not Ending.GIVEN_UP:
             return
         self._tried.pop(subject, None)
-        path, digest = self.files[subject]
-        problem = Problem(path, f"was tried {MOST_TRIES} times to no end: {self._reasons[subject]}")
+        path, digest = self._files.pop(subject)
+        reason = self._reasons.pop(subject)
+        problem = Problem(path, f"was tried {MOST_TRIES} times to no end: {reason}")
         line = line_of(path, digest, Audit(problems=(problem,)), (), self.config)
         yield Reported(path, line["verdict"], written(line))

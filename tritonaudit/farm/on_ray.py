@@ -165,7 +165,7 @@ class RayPlaces:
                 yield from self._lost(place, error)
                 continue
             if job is None:
-                yield self._welcomed(place, said)
+                yield from self._welcomed(place, said)
             elif said.failure:
                 yield Answered(said)
                 yield from self._lost(place, RuntimeError(said.failure))
@@ -179,12 +179,13 @@ class RayPlaces:
         self._held.clear()
         self._calls.clear()
 
-    def _welcomed(self, name: str, hello: Hello) -> Joined:
+    def _welcomed(self, name: str, hello: Hello) -> Iterator[Event]:
+        if hello.failure:  # of this node, where others may do
+            yield from self._lost(name, RuntimeError(hello.failure))
+            return
         held = self._held[name]
-        if hello.failure:
-            raise FarmError(hello.failure)
         held.is_ready = True
-        return Joined(Place(name, held.slots, times=bool(hello.gpu)))
+        yield Joined(Place(name, held.slots, times=bool(hello.gpu)))
 
     def _lost(self, name: str, error: Exception) -> Iterator[Event]:
         held = self._held.pop(name, None)
@@ -198,7 +199,7 @@ class RayPlaces:
             return
         self._failures[held.node] = self._failures.get(held.node, 0) + 1
         if self._failures[held.node] >= _MOST_FAILURES and not self._held:
-            raise FarmError(f"actors of Ray die as they start: {error}")
+            raise FarmError(f"no actor of Ray can start: {error}")
 
     def _look(self) -> None:
         """See that each node that is alive has its actors, where GPUs are to be used only each that has one."""

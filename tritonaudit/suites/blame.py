@@ -12,7 +12,7 @@ from tritonaudit.suites.journal import Begun, Record
 from tritonaudit.suites.late import Late, late, unknown
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 
-_OWN_DOING = frozenset((End.CRASH, End.EXIT, End.RAISED))
+_OWN_DOING = frozenset((End.CRASH, End.EXIT, End.RAISED, End.EXCESS))
 """Other ends say nothing of the case: the machine ran out of memory, or something closed the worker's pipes."""
 _LONGEST = 200
 

@@ -131,12 +131,15 @@ class Journal:
     """The entries of one subject, oldest first.
 
     They are kept in the file too, where it can be written and no other process has it. With `resumes` those that are
-    there already come first; a file that is damaged, but for an entry left half written in the end, starts over.
+    there already come first; a file that is damaged, but for an entry left half written in the end, starts over, and so
+    does one of another `seed` than is asked for.
     """
 
-    def __init__(self, path: Path | None = None, *, resumes: bool = False) -> None:
+    def __init__(self, path: Path | None = None, *, resumes: bool = False, seed: int | None = None) -> None:
         self._file = _taken(path) if path is not None else None
         self._entries = list(self._kept()) if resumes and self._file is not None else []
+        if seed is not None and self.read().seed not in (None, seed):
+            self._entries.clear()
         if self._file is not None and not self._entries:
             self._empty()
 

@@ -24,19 +24,21 @@ _SUFFIX = ".journal"
 class Runs:
     """The journals of a folder; without one they are kept in memory alone.
 
-    `settings` are those of the audit that findings depend on.
+    `settings` are those of the audit that findings depend on. With a `seed` journals of others do not count.
     """
 
     folder: Path | None
     config: Config
     settings: tuple[object, ...] = ()
     resumes: bool = False
+    seed: int | None = None
 
     def journal(self, path: Path, subject: str, part: str = "") -> Journal:
         """The journal of a part of a subject of a file: what is known of it where the audit resumes, else empty."""
         if self.folder is None:
             return Journal()
-        return Journal(self.folder / f"{self.key(path, subject)}{part}{_SUFFIX}", resumes=self.resumes)
+        file = self.folder / f"{self.key(path, subject)}{part}{_SUFFIX}"
+        return Journal(file, resumes=self.resumes, seed=self.seed)
 
     def tidy(self) -> None:
         """Remove what nobody came back to."""

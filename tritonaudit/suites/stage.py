@@ -57,7 +57,8 @@ class RunRequest:
 
     With a `folder` an audit that was killed can be resumed: then trials that ended are not run again. `most_cases` of
     each subject's plan are tried at most, beside its core: a count ends it where a clock shall not. `cross_checks` has
-    Triton's interpreter do a few cases, too, beside the CPU engine. The `seed` draws the cases that nobody can foresee.
+    Triton's interpreter do a few cases, too, beside the CPU engine. The `seed` draws the cases that nobody can foresee;
+    an audit that resumes one of another seed begins again if `seed_is_asked_for`.
     """
 
     seconds: float = SECONDS
@@ -68,6 +69,7 @@ class RunRequest:
     most_cases: int | None = None
     cross_checks: bool = False
     seed: int = 0
+    seed_is_asked_for: bool = False
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,8 @@ def run_subjects(
 ) -> RunAudit:
     """Try these subjects on the GPU of that name, or on the CPU engine, until that is interrupted."""
     settings = (request.seconds, request.most_cases, gpu, request.cross_checks)
-    kept = Runs(request.folder, config, settings, request.resumes)
+    seed = request.seed if request.seed_is_asked_for else None
+    kept = Runs(request.folder, config, settings, request.resumes, seed)
     kept.tidy()
     watched = {key: kept.journal(*key, part="-memory") for key in subjects} if gpu else {}
     running = _Running({key: kept.journal(*key) for key in subjects}, watched, request, progress, passed)
