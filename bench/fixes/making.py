@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import random
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bench.fixes.seeds import SEEDS, Change
 from bench.judge.faults.mutants import SourceFile, Target, source_file
-from bench.mutation.sites import Function, code
+from bench.mutation.sites import Function
 from tritonaudit.config import Config
 from tritonaudit.engine import text_checker
-from tritonaudit.finding import Audit, Finding
+from tritonaudit.finding import Audit, Confidence, Finding
 from tritonaudit.fixes.applying import apply_fixes, is_fixable
+from tritonaudit.selection import ALL
+
+if TYPE_CHECKING:
+    from tritonaudit.domains.facts import KernelFlow
 
 PUBLISHED = "as published"
-_TRIES = 2
+_TRIES = 4
 """Rare faults that are put into a kernel at most until enough are found, and then common ones."""
 
 
@@ -57,13 +63,14 @@ def _seeded(target: Target, text: str, number: int, most: int) -> Iterator[Made]
     source, seeds = source_file(text), [*SEEDS[number % len(SEEDS) :], *SEEDS[: number % len(SEEDS)]]
     node = source.function(target)
     assert node is not None
+    function = Function(node, is_kernel=True)
     chance = random.Random(f"{target.name} {target.line}")
     tries, found = Counter[bool](), 0
     for seed in sorted(seeds, key=lambda one: one.is_common):
-        changes = list(seed.changes(Function(node, True)))
-        if found == most or tries[seed.is_common] == _TRIES or not changes:
+        if found == most or tries[seed.is_common] == _TRIES:
             continue
-        whole = _edited(source, node, chance.choice(changes))
+        changes = list(seed.changes(function))
+        whole = _edited(source, node, chance.choice(changes)) if changes else None
         if whole is None:
             continue
         tries[seed.is_common] += 1
@@ -83,22 +90,23 @@ def _edited(source: SourceFile, node: object, change: Change) -> str | None:
 
 
 def _is_reported(target: Target, rule: str, text: str) -> bool:
-    reported = _found(text, target.path)
-    return any(one.code == rule and _is_of(one, target) and is_fixable(one, unsafe=False) for one in reported)
+    reported = _found(text, target.path, rule)
+    return any(_is_of(one, target) and is_fixable(one, unsafe=False) for one in reported)
 
 
 def _fixed(target: Target, rule: str, seed: str, original: str, before: str) -> Made:
     """Fixed by this rule alone, in this kernel alone."""
 
     def look(text: str) -> list[Finding]:
-        return [one for one in _found(text, target.path) if one.code == rule and _is_of(one, target)]
+        return [one for one in _found(text, target.path, rule) if _is_of(one, target)]
 
     result = apply_fixes(before, look)
     problem = _problem(target, rule, original, result.text, seed)
     if not result.settled or result.dropped:
         problem = "a fix was dropped, or there is always another"
-    functions = [_function(text, target) for text in (before, result.text)]
-    imports = _imports(before, result.text, target)
+    parts = [_Parts.of(text, target) for text in (before, result.text)]
+    imports = _imports(*parts)
+    functions = [one.function for one in parts]
     return Made(target, rule, seed, functions[0], functions[1], imports or (), problem, imports is not None)
 
 
@@ -112,28 +120,33 @@ def _problem(target: Target, rule: str, published: str, fixed: str, seed: str) -
     return f"{rule} is still found" if is_left and seed == PUBLISHED else ""
 
 
-def _function(text: str, target: Target) -> str:
-    """The kernel of the name, without its decorators."""
-    node = source_file(text).function(target)
-    assert node is not None
-    return textwrap.dedent(code(node.with_changes(decorators=[], leading_lines=[], lines_after_decorators=[])))
+@dataclass(frozen=True)
+class _Parts:
+    """The lines above a function, decorators among them, its own without them, and the lines below."""
+
+    head: tuple[str, ...]
+    function: str
+    tail: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str, target: Target) -> _Parts:
+        """That of the name which is nearest to the line."""
+        named = (
+            one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.FunctionDef) and one.name == target.name
+        )
+        node = min(named, key=lambda one: abs(one.lineno - target.line))
+        lines = text.split("\n")
+        own = lines[node.lineno - 1 : node.end_lineno]
+        return cls(
+            tuple(lines[: node.lineno - 1]), textwrap.dedent("\n".join(own)) + "\n", tuple(lines[node.end_lineno :])
+        )
 
 
-def _imports(before: str, after: str, target: Target) -> tuple[str, ...] | None:
+def _imports(before: _Parts, after: _Parts) -> tuple[str, ...] | None:
     """The imports that a fix adds; None where it changes more than the function beside."""
-    (head, tail), (new_head, new_tail) = (_around(text, target) for text in (before, after))
-    kept = [line for line in new_head if line in head or not line.startswith(("from ", "import "))]
-    added = tuple(line for line in new_head if line not in head)
-    return added if (kept, new_tail) == (head, tail) else None
-
-
-def _around(text: str, target: Target) -> tuple[list[str], list[str]]:
-    """The lines above the function, and those below it."""
-    source = source_file(text)
-    node = source.function(target)
-    assert node is not None
-    start, end = source.extent(node)
-    return text[:start].splitlines(), text[end:].splitlines()
+    kept = tuple(line for line in after.head if line in before.head or not line.startswith(("from ", "import ")))
+    added = tuple(line for line in after.head if line not in before.head)
+    return added if (kept, after.tail) == (before.head, before.tail) else None
 
 
 def _is_of(finding: Finding, target: Target) -> bool:
@@ -141,11 +154,21 @@ def _is_of(finding: Finding, target: Target) -> bool:
 
 
 @lru_cache(maxsize=16)
-def _found(text: str, path: str) -> tuple[Finding, ...]:
-    return _checker()(text.encode(), Path(path)).findings
+def _found(text: str, path: str, rule: str = ALL) -> tuple[Finding, ...]:
+    """What the rule reports, or all rules do, where nobody asks for what is of low confidence."""
+    found = _checker(rule)(text.encode(), Path(path)).findings
+    return tuple(one for one in found if one.confidence is not Confidence.LOW)
 
 
-@lru_cache(maxsize=1)
-def _checker() -> Callable[[bytes, Path], Audit]:
-    """One, which reads the project of the files once."""
-    return text_checker(Config(Path("/nowhere")))
+@cache
+def _checker(rule: str) -> Callable[[bytes, Path], Audit]:
+    """One, which reads the project of the files once, and of a text only where it differs from the one before it."""
+    return text_checker(Config(Path("/nowhere"), select=(rule,)), watch=_Unwatched())
+
+
+class _Unwatched:
+    def step(self) -> None:
+        """Go on."""
+
+    def met(self, kernel: KernelFlow) -> None:
+        """The findings say all that is asked."""

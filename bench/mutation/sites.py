@@ -102,16 +102,17 @@ def functions(module: cst.Module) -> Iterator[Function]:
                 yield function
 
 
-def walk(
-    node: cst.CSTNode, above: tuple[cst.CSTNode, ...] = ()
-) -> Iterator[tuple[cst.CSTNode, tuple[cst.CSTNode, ...]]]:
+def walk(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, Above]]:
     """A node and all below it, each with those above it, but for docstrings and annotations."""
-    is_text = isinstance(node, cst.Expr) and isinstance(node.value, cst.SimpleString)
-    if is_text or isinstance(node, cst.Annotation):
-        return
-    yield node, above
-    for child in node.children:
-        yield from walk(child, (node, *above))
+    left: list[tuple[cst.CSTNode, Above]] = [(node, ())]
+    while left:
+        one, above = left.pop()
+        is_text = isinstance(one, cst.Expr) and isinstance(one.value, cst.SimpleString)
+        if is_text or isinstance(one, cst.Annotation):
+            continue
+        yield one, above
+        within = (one, *above)
+        left.extend((child, within) for child in reversed(one.children))
 
 
 def is_launch(node: cst.CSTNode) -> bool:

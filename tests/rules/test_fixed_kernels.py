@@ -89,8 +89,9 @@ WIDE = "tl.sum(x.to(tl.float32), axis=0)"
         "    y = tl.zeros([], dtype=tl.float32)\n    for i in range(n):\n        y += total\n    tl.store(out_ptr, y)",
         "    y = tl.full([], 1.0, dtype=tl.float32)\n    for i in range(n):\n        y = tl.maximum(y, total * n)\n"
         "    tl.store(out_ptr, tl.where(total == 0, 0.0, y))",
+        "    tl.store(out_ptr + cols, x.to(tl.log(total).dtype), mask=cols < n)",
     ],
-    ids=["stored", "a mean", "both arms", "cast", "added in fp32", "carried in fp32"],
+    ids=["stored", "a mean", "both arms", "cast", "added in fp32", "carried in fp32", "a logarithm, never in 16 bits"],
 )
 def test_a_sum_stays_wide_where_nothing_minds(rest: str) -> None:
     assert fixed("TAN101", SUM.format(total="tl.sum(x, axis=0)", rest=rest)) == SUM.format(total=WIDE, rest=rest)
@@ -183,6 +184,30 @@ def test_an_accumulator_is_cast_after_its_loop_where_its_type_counts() -> None:
     before = LOOP.format(dtype="tl.float16", rest=rest.format(""), **words)
     after = LOOP.format(dtype="tl.float32", rest=rest.format("acc = acc.to(tl.float16)\n    "), **words)
     assert fixed("TAN101", before) == after
+
+
+IN_BLOCKS = """def kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, ADDS: tl.constexpr):
+    cols = tl.arange(0, BLOCK)
+    if ADDS:
+        acc = tl.zeros((BLOCK,), dtype={dtype})
+    for i in range(n):
+        if ADDS:
+            acc += tl.exp(tl.load(x_ptr + i * BLOCK + cols).to(tl.float32)){cast}
+    if ADDS:
+        {stored}
+"""
+
+
+def test_an_accumulator_may_be_made_in_a_block_of_its_own() -> None:
+    stored = "tl.store(out_ptr + cols, acc)"
+    before = IN_BLOCKS.format(dtype="tl.float16", cast=".to(tl.float16)", stored=stored)
+    assert fixed("TAN101", before) == IN_BLOCKS.format(dtype="tl.float32", cast="", stored=stored)
+
+
+def test_an_accumulator_of_a_block_of_its_own_has_no_fix_where_it_would_be_cast() -> None:
+    stored = "tl.store(out_ptr + cols, x_ptr + acc.dtype.primitive_bitwidth)"
+    before = IN_BLOCKS.format(dtype="tl.float16", cast=".to(tl.float16)", stored=stored)
+    assert fixed("TAN101", before) == before
 
 
 def test_what_may_be_integers_is_not_safely_added_in_fp32() -> None:

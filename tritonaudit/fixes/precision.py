@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import libcst as cst
 
@@ -49,13 +49,14 @@ def wide_sum(flow: KernelFlow, call: cst.CSTNode, given: Value) -> Fix | None:
 def wide_accumulator(flow: KernelFlow, accumulation: Accumulation, *, safe: bool) -> Fix | None:
     """The accumulator made in fp32, where it serves for nothing else in that loop, and cast after it where it must be.
 
-    What is cast right before it is added is no longer.
+    What is cast right before it is added is no longer. There is no fix where a cast would be needed and the accumulator
+    is made in a block of its own.
     """
     wide = _dtype(flow, "float32")
     found = _made_and_added(flow, accumulation)
     if found is None or wide is None:
         return None
-    dtype, added, loop = found
+    made, dtype, added, loop = found
     lines = flow.module.lines
     narrow = ast.get_source_segment(flow.module.text, dtype)
     indent = lines[loop.lineno - 1][: len(lines[loop.lineno - 1]) - len(lines[loop.lineno - 1].lstrip())]
@@ -69,6 +70,8 @@ def wide_accumulator(flow: KernelFlow, accumulation: Accumulation, *, safe: bool
     edits = (Edit(span_of(dtype, lines), wide), *(_uncast(flow, added, wide) if is_narrow else ()))
     if _may_be_wide(flow, lambda one: (one.name, one.detail, one.node) == ("left", accumulation.name, loop)):
         return Fix(f"accumulate in `{wide}`", edits, safe)
+    if not any(made in block and loop in block for block in _blocks(flow.function.node)):
+        return None
     edits = (*edits, Edit(at_end, cast))
     return Fix(f"accumulate in `{wide}` and cast after the loop", edits, safe)
 
@@ -103,15 +106,18 @@ def _is_in_fp32(flow: KernelFlow, node: ast.expr) -> bool:
     return bool(made) and all(getattr(one.type, "dtype", None) == "fp32" for one in made)
 
 
-def _made_and_added(flow: KernelFlow, accumulation: Accumulation) -> tuple[ast.expr, ast.expr, ast.stmt] | None:
-    """The dtype that the accumulator is made with, what is added to it, and the loop that does, in one block."""
+def _made_and_added(
+    flow: KernelFlow, accumulation: Accumulation
+) -> tuple[ast.stmt, ast.expr, ast.expr, ast.stmt] | None:
+    """What makes the accumulator, and with which dtype, what is added to it, and the outermost loop that does."""
     name, function = accumulation.name, flow.function.node
     stores = [one for one in _names(function, name) if isinstance(one.ctx, ast.Store)]
     line = flow.tree.span(accumulation.node).line
-    loop = next((one for one in function.body if isinstance(one, (ast.For, ast.While)) and _holds(one, line)), None)
+    loops = (one for one in ast.walk(function) if isinstance(one, (ast.For, ast.While)))
+    loop = next((one for one in loops if _holds(one, line)), None)
     made = [
         statement
-        for statement in function.body
+        for statement in ast.walk(function)
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and statement.targets[0] in stores
     ]
     if loop is None or len(stores) != 2 or len(made) != 1 or made[0].lineno > loop.lineno:
@@ -120,7 +126,7 @@ def _made_and_added(flow: KernelFlow, accumulation: Accumulation) -> tuple[ast.e
     if len(added) != 1 or not isinstance(added[0].op, ast.Add) or len(_names(loop, name)) != 1:
         return None
     dtype = _made_with(flow, made[0].value)
-    return None if dtype is None or _out_dtype(added[0].value) else (dtype, added[0].value, loop)
+    return None if dtype is None or _out_dtype(added[0].value) else (made[0], dtype, added[0].value, loop)
 
 
 def _made_with(flow: KernelFlow, call: ast.expr) -> ast.expr | None:
@@ -137,6 +143,12 @@ def _made_with(flow: KernelFlow, call: ast.expr) -> ast.expr | None:
 
 def _out_dtype(value: ast.expr) -> bool:
     return any(isinstance(node, ast.keyword) and node.arg == "out_dtype" for node in ast.walk(value))
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The statements of each block of a function."""
+    for one in ast.walk(node):
+        yield from (block for name in ("body", "orelse") if isinstance(block := getattr(one, name, None), list))
 
 
 def _names(node: ast.AST, name: str) -> list[ast.Name]:

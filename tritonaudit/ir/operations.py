@@ -115,9 +115,8 @@ def elementwise(reader: Reader, node: ast.AST, values: list[Value]) -> Value:
     return result
 
 
-_FLOAT_ONLY = frozenset(
-    {"exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "sigmoid", "floor", "ceil"}
-)
+FLOAT_ONLY = frozenset({"exp", "exp2", "log", "log2", "sin", "cos", "sqrt", "rsqrt", "erf", "sigmoid", "floor", "ceil"})
+"""Functions that take and give only fp32 and fp64."""
 _LIBDEVICE = frozenset(
     {"tanh", "exp", "exp2", "log", "log2", "sqrt", "rsqrt", "erf", "sin", "cos", "tan", "atan", "asin", "acos", "sinh",
      "cosh", "log1p", "expm1", "log10", "rint", "floor", "ceil", "trunc"}
@@ -475,7 +474,7 @@ _OPERATIONS: dict[str, Operation] = {
     **accesses.OPERATIONS,
     **reductions.OPERATIONS,
     **dots.OPERATIONS,
-    **dict.fromkeys(_FLOAT_ONLY, _float_function),
+    **dict.fromkeys(FLOAT_ONLY, _float_function),
     **dict.fromkeys(("abs", "zeros_like", "cumsum_"), _same),
     **dict.fromkeys(("div_rn", "sqrt_rn"), _rounded),
     **dict.fromkeys(("maximum", "minimum"), _extremum),

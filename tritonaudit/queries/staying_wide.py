@@ -6,14 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 
 from tritonaudit.ir.model import Kernel, Operation
+from tritonaudit.ir.operations import FLOAT_ONLY
 from tritonaudit.ir.values import Const, Tensor, Tuple, Value
 from tritonaudit.ir.writing import made_of
 from tritonaudit.queries.dependence import operations_of
 
-_ARITHMETIC = ("Add", "Subtract", "Multiply", "Divide", "Minus", "maximum", "minimum", "sum", "max", "min")
-_FUNCTIONS = ("abs", "exp", "exp2", "log", "log2", "rsqrt", "sigmoid", "sqrt")
+_ARITHMETIC = ("Add", "Subtract", "Multiply", "Divide", "Minus", "maximum", "minimum", "abs", "sum", "max", "min")
 _LAYOUTS = ("broadcast_to", "expand", "expand_dims", "flip", "permute", "plain", "ravel", "reshape", "trans", "view")
-_WIDENED = frozenset((*_ARITHMETIC, *_FUNCTIONS, *_LAYOUTS))
+_WIDENED = frozenset((*_ARITHMETIC, *FLOAT_ONLY, *_LAYOUTS))
 """Operations that give fp32 where an operand is."""
 _EQUAL = ("Equal", "NotEqual")
 _COMPARED = ("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual")
@@ -65,6 +65,8 @@ def _in_fp32(kernel: Kernel) -> Set[Operation]:
 
 
 def _gives_fp32(one: Operation, known: Set[Operation]) -> bool:
+    if one.name in FLOAT_ONLY:
+        return True
     if one.name in ("to", "cast"):
         return one.value("dtype") == Const("fp32") and "bitcast" not in one.arguments
     if one.name == "either":

@@ -62,7 +62,8 @@ class SourceFile:
         self._around: dict[cst.FunctionDef, Around] = {}
         self._ranges = wrapper.resolve(PositionProvider)
         self._starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
-        self.functions = [node for node, _ in walk(self.module) if isinstance(node, cst.FunctionDef)]
+        functions = (node for node in self._ranges if isinstance(node, cst.FunctionDef))
+        self.functions = sorted(functions, key=lambda one: self.line_of(one.name))
 
     def line_of(self, node: cst.CSTNode) -> int:
         found = self._ranges.get(node)
