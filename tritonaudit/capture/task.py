@@ -86,10 +86,12 @@ _target = ""
 def become_gpu(target: str) -> None:
     """Prepare this process: torch and Triton see a GPU of the target, and launches are recorded."""
     global _target
+    from tritonaudit.absent import importer
     from tritonaudit.capture import driver, record, standin
     from tritonaudit.capture.device import device_for
 
     _target = target
+    importer.install()
     device = device_for(target)
     driver.stand_in_driver(device)
     standin.stand_in_tensors(device)

@@ -135,6 +135,11 @@ def _place(account: Account) -> str:
     return ":".join(map(str, place)) if place else ""
 
 
+def is_users(path: str) -> bool:
+    """Whether a file of Python code is the user's: neither ours nor of what is installed."""
+    return not path.startswith(("<", _OURS, *_installed()))
+
+
 def _frames(account: Account) -> list[tuple[str, int]]:
     """File and line of each frame that is not ours."""
     return [place for place in account.frames if not place[0].startswith(("<", _OURS))]
