@@ -4,7 +4,8 @@
 
 A sample of the same size is drawn of each package. Each file is imported in a process of its own, forked from a worker
 with a stand-in GPU, with nothing installed for it. Counted are the files that import, and of the kernels at the level
-of the sampled files those that are then Triton's jit functions. The halves are every other package, by name.
+of the sampled files those that are then Triton's jit functions, and of these the bare ones, which have lost a
+decorator. The halves are every other package, by name.
 """
 
 from __future__ import annotations
@@ -75,7 +76,8 @@ def _imported(tasks: Sequence[Task]) -> Iterator[Imported]:
 
 
 def _shares(found: Sequence[Imported]) -> str:
-    lines = ["| package | files | import | kernels | there |", "| --- | ---: | ---: | ---: | ---: |"]
+    heads = ("package", "files", "import", "with nothing stood in for", "kernels", "there", "of these bare")
+    lines = [f"| {' | '.join(heads)} |", f"| --- |{' ---: |' * (len(heads) - 1)}"]
     names = list(dict.fromkeys(one.package for one in found))
     lines += [_row(name, [one for one in found if one.package == name]) for name in names]
     return "\n".join([*lines, _row(f"all {len(names)}", found), ""])
@@ -83,8 +85,10 @@ def _shares(found: Sequence[Imported]) -> str:
 
 def _row(name: str, found: Sequence[Imported]) -> str:
     imported = sum(not one.reason for one in found)
-    total, there = sum(one.kernels for one in found), sum(one.found for one in found)
-    return f"| {name} | {len(found)} | {imported} ({imported / len(found):.0%}) | {total} | {there} |"
+    whole = sum(not one.reason and not one.said for one in found)
+    kernels = (sum(one.kernels for one in found), sum(one.found for one in found), sum(one.bare for one in found))
+    share = f"{imported} ({imported / len(found):.0%})"
+    return f"| {' | '.join(map(str, (name, len(found), share, whole, *kernels)))} |"
 
 
 def _reasons(found: Iterable[Imported]) -> str:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tritonaudit.absent.said import newly_said
+from tritonaudit.absent.stand_in import origin_of
 from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.outline import Unparsable, may_hold_kernels, outline
 from tritonaudit.subject.execute import LoadError, run_file
@@ -26,13 +28,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Imported:
-    """What importing one file came to: a reason where it fails, and how many of its kernels are there."""
+    """What importing one file came to: a reason where it fails, and how many of its kernels are there.
+
+    So many of them are `bare` of a decorator that was left out; `said` tells what was stood in for.
+    """
 
     package: str
     path: str
     kernels: int = 0
     found: int = 0
     reason: str = ""
+    bare: int = 0
+    said: tuple[str, ...] = ()
 
 
 def kernels(path: Path) -> tuple[str, ...]:
@@ -75,8 +82,9 @@ def _import(task: Task) -> Imported:
         module = run_file(task.path)
     except LoadError as error:
         return Imported(task.package, str(task.path), len(names), reason=error.message)
-    there = sum(_is_kernel(getattr(module, name, None)) for name in names)
-    return Imported(task.package, str(task.path), len(names), there)
+    there = [value for name in names if _is_kernel(value := getattr(module, name, None))]
+    bare = sum(origin_of(value) is not None for value in there)
+    return Imported(task.package, str(task.path), len(names), len(there), bare=bare, said=newly_said())
 
 
 def _is_kernel(value: Any) -> bool:

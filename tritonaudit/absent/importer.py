@@ -7,8 +7,8 @@ meaning are stood in for.
 """
 
 from __future__ import annotations
-
 import __future__
+
 import ast
 import copy
 import re
@@ -110,11 +110,11 @@ class _Rest:
 
     def __init__(self, module: ModuleType, path: str, tree: ast.Module) -> None:
         self._module, self._path = module, path
-        future = (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__")
         self._flags = 0
-        for node in future:
-            for alias in node.names:
-                self._flags |= getattr(__future__, alias.name).compiler_flag
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module == "__future__":
+                for alias in node.names:
+                    self._flags |= getattr(__future__, alias.name).compiler_flag
 
     def run(self, body: Sequence[ast.stmt], line: int, error: Exception) -> None:
         """Go on after the statement at that line, which fails so. Raises the error of one that cannot be left out."""

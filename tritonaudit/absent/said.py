@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +22,14 @@ class Missing:
 
 
 @dataclass(frozen=True)
+class Unrun:
+    """A subject whose function is a stand-in."""
+
+    subject: str
+    origin: str
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """A statement that was left out, or a decorator, with why, and the names that it would have given a meaning.
 
@@ -37,33 +45,41 @@ class LeftOut:
     is_consequence: bool = False
 
 
-_said: dict[Missing | LeftOut, None] = {}
+Said = Missing | LeftOut | Unrun
+_said: dict[Said, None] = {}
 
 
-def say(what: Missing | LeftOut) -> None:
+def say(what: Said) -> None:
     """Note it."""
     _said[what] = None
 
 
-def stood_in() -> tuple[str, ...]:
-    """A sentence for each thing that was stood in for so far, or left out."""
-    return tuple(_sentences(_said))
+def newly_said() -> tuple[str, ...]:
+    """A sentence for each thing that was stood in for, or left out, since this was asked last."""
+    sentences = tuple(_sentences(_said))
+    _said.clear()
+    return sentences
 
 
-def _sentences(said: Iterable[Missing | LeftOut]) -> Iterator[str]:
+def _sentences(said: Iterable[Said]) -> Iterator[str]:
     absent: dict[str, None] = {}
     alike: dict[tuple[str, str], list[Missing | LeftOut]] = {}
     for one in said:
-        if isinstance(one, LeftOut):
-            key = ("", one.origin or "") if one.is_consequence else (one.path, one.origin or one.why)
+        if isinstance(one, Unrun):
+            yield f"the subject `{one.subject}` is not run, because it depends on the stand-in for `{one.origin}`"
+        elif isinstance(one, LeftOut):
+            key = ("", _package(one)) if one.is_consequence else (one.path, one.origin or one.why)
             alike.setdefault(key, []).append(one)
         elif one.module.startswith("triton."):
             alike.setdefault((one.path, one.module), []).append(one)
         else:
             absent[one.module if _is_of_checkout(one.module) else one.module.partition(".")[0]] = None
-    for name in absent:
-        where = "in the checkout" if _is_of_checkout(name) else "installed"
-        yield f"`{name}` is not {where}: a stand-in takes its place"
+    for where, names in (
+        ("installed", [name for name in absent if not _is_of_checkout(name)]),
+        ("in the checkout", list(filter(_is_of_checkout, absent))),
+    ):
+        if names:
+            yield f"{_listed(names)} {_are(names)} not {where}, and stood in for"
     for some in alike.values():
         yield _sentence(some[0], len(some) - 1)
 
@@ -73,7 +89,7 @@ def _sentence(one: Missing | LeftOut, others: int) -> str:
     if isinstance(one, Missing):
         return f"{_place(one)}{more}: {written_for(one.module)}"
     if one.is_consequence:
-        return f"{_place(one)}{more}: left out, for the value of the stand-in for `{one.origin}`"
+        return f"{_place(one)}{more}: left out, for what is asked of the stand-in for `{_package(one)}`"
     if one.origin is not None and one.origin.startswith("triton."):
         return f"{_place(one)}{more}: {written_for(one.origin)}"
     return f"{_place(one)}{more}: {_effect(one)}, since it gives {one.why}"
@@ -82,8 +98,20 @@ def _sentence(one: Missing | LeftOut, others: int) -> str:
 def _effect(one: LeftOut) -> str:
     if one.decorator:
         return f"{one.decorator} is left out"
-    names = ", ".join(f"`{name}`" for name in one.names)
-    return f"{names} {'are' if len(one.names) > 1 else 'is'} stood in for" if names else "left out"
+    return f"{_listed(one.names)} {_are(one.names)} stood in for" if one.names else "left out"
+
+
+def _package(one: LeftOut) -> str:
+    return (one.origin or "").partition(".")[0]
+
+
+def _listed(names: Sequence[str]) -> str:
+    quoted = [f"`{name}`" for name in names]
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+
+
+def _are(names: Sequence[str]) -> str:
+    return "are" if len(names) > 1 else "is"
 
 
 def _place(one: Missing | LeftOut) -> str:

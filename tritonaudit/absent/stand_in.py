@@ -53,6 +53,21 @@ def reaching() -> Iterator[dict[str, None]]:
         _reached = before
 
 
+@contextmanager
+def depending_on_nothing() -> Iterator[None]:
+    """Raise DependsOnStandIn if a stand-in is reached while this lasts, or an error is about one."""
+    with reaching() as reached:
+        try:
+            yield
+        except Exception as error:
+            origin = next(iter(reached), None) or reached_by(error)
+            if origin is None:
+                raise
+            raise DependsOnStandIn(origin).with_traceback(error.__traceback__) from error
+    if reached:
+        raise DependsOnStandIn(next(iter(reached)))
+
+
 def reached_by(error: BaseException) -> str | None:
     """What the stand-in stands for that an error is about: its own, or one that names a stand-in as of a wrong type."""
     if isinstance(error, DependsOnStandIn):
@@ -129,7 +144,9 @@ class StandIn:
         return self.__subclasscheck__(type(instance))
 
     def __subclasscheck__(self, subclass: type) -> bool:
-        return any(base is vars(self)["_class"] for base in subclass.__mro__)  # nothing else can be of a class that is absent
+        return any(
+            base is vars(self)["_class"] for base in subclass.__mro__
+        )  # nothing else can be of a class that is absent
 
     def __hash__(self) -> int:
         return id(self)
@@ -225,7 +242,10 @@ def _decorated(origin: str, value: Any) -> Any:
 def depending(origin: str, function: Any) -> Any:
     """A function or a kernel as it is, but whoever calls it depends on a stand-in."""
     if _is_kernel(function):
-        setattr(function, _MARK, origin)
+        inner = function
+        while _is_kernel(inner):
+            setattr(inner, _MARK, origin)
+            inner = inner.fn
         return function
 
     @functools.wraps(function)
@@ -244,5 +264,3 @@ def _flat(values: Iterable[Any]) -> Iterator[Any]:
 def _is_tensor(value: Any) -> bool:
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(value, torch.Tensor)
-
-
