@@ -217,4 +217,5 @@ def _split(body: Sequence[ast.stmt], line: int) -> tuple[ast.stmt | None, list[a
 
 
 def _first(node: ast.stmt) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])

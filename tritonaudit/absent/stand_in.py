@@ -21,6 +21,8 @@ _NEWEST = "999.0.0"
 _ERROR = re.compile(r"(?:Error|Exception|Warning)$")
 _DATACLASSES = frozenset(("dataclass", "define", "frozen"))
 """Decorators that make what the standard library's `dataclass` does, or nearly so."""
+_TYPING = ("typing", "typing_extensions", "dataclasses")
+"""Who compares an annotation with those that mean something special."""
 _TYPE = "stand-in for "
 _NAMED = re.compile(f"{_TYPE}([^'\"]+)")
 _MARK = "_depends_on_stand_in"
@@ -152,10 +154,10 @@ class StandIn:
         return id(self)
 
     def __eq__(self, other: object) -> bool:
-        return other is self or _no_value(self)
+        return other is self or (sys._getframe(1).f_globals.get("__name__") not in _TYPING and _no_value(self))
 
     def __ne__(self, other: object) -> bool:
-        return other is not self and _no_value(self)
+        return not self == other
 
     def __repr__(self) -> str:
         return f"<{_TYPE}{vars(self)['_origin']}>"
