@@ -11,6 +11,7 @@ import __future__
 
 import ast
 import copy
+import importlib
 import re
 import sys
 import traceback
@@ -51,6 +52,18 @@ def users_loader(name: str, path: str) -> SourceFileLoader | None:
     return _Tolerant(name, path) if is_installed() else None
 
 
+def import_for_user(name: str) -> ModuleType:
+    """The module of that name, as a statement of the user's imports it that is not run itself."""
+    _waiting.append(name)
+    try:
+        return importlib.import_module(name)
+    finally:
+        _waiting.pop()
+
+
+_waiting: list[str] = []
+
+
 class _AbsentModules(MetaPathFinder, Loader):
     """Is asked last of all, for what nobody else has found."""
 
@@ -61,6 +74,8 @@ class _AbsentModules(MetaPathFinder, Loader):
         return ModuleSpec(fullname, self, is_package=True)
 
     def _is_wanted(self, fullname: str) -> bool:
+        if _waiting and (_waiting[-1] == fullname or _waiting[-1].startswith(f"{fullname}.")):
+            return True
         found = importing()
         if found is None or (found.is_of_name and not _BUILT.search(fullname)):
             return False
