@@ -25,6 +25,7 @@ from tritonaudit.absent.guards import importing, is_caught, parsed
 from tritonaudit.absent.said import LeftOut, Missing, say
 from tritonaudit.absent.stand_in import StandInModule, depending, reached_by, reaching, stand_in
 from tritonaudit.absent.tolerance import is_tolerable, origin_in
+from tritonaudit.capture.lift import LIFTED
 from tritonaudit.capture.names import scope_tree
 from tritonaudit.execute.blame import is_users, text_of
 
@@ -80,6 +81,8 @@ class _AbsentModules(MetaPathFinder, Loader):
         if found is None or (found.is_of_name and not _BUILT.search(fullname)):
             return False
         frame = found.frame
+        if str(frame.f_globals.get("__name__")).startswith(LIFTED):  # which has a way of its own
+            return False
         if not is_users(frame.f_code.co_filename) or is_caught(frame, ModuleNotFoundError):
             return False
         say(Missing(fullname, frame.f_code.co_filename, frame.f_lineno))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import triton
-
 from tritonaudit.api.table import UNLISTED, table
 
 
@@ -19,6 +17,8 @@ def releases_of(dotted: str) -> str:
 
 def written_for(dotted: str) -> str:
     """What to say of code that asks for a name of Triton's which is not there."""
+    import triton
+
     here = f"`{dotted}` is not in Triton {triton.__version__}"
     releases = releases_of(dotted)
     return f"written for {releases}: {here}" if releases else f"written for another Triton: {here}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tritonaudit.absent.releases import written_for
+from tritonaudit.absent.stand_in import DependsOnStandIn
 from tritonaudit.execute.blame import is_users
 from tritonaudit.shown import shown_path
 
@@ -59,6 +60,11 @@ def newly_said() -> tuple[str, ...]:
     sentences = tuple(_sentences(_said))
     _said.clear()
     return sentences
+
+
+def for_want_of(error: DependsOnStandIn) -> str:
+    """Why something is not known that depends on a stand-in."""
+    return written_for(error.origin) if error.origin.startswith("triton.") else str(error)
 
 
 def _sentences(said: Iterable[Said]) -> Iterator[str]:
