@@ -85,7 +85,7 @@ def _subjects(paths: Sequence[Path], jobs: int) -> list[SubjectKey]:
     warm_up()
     all_rules()
     found = discover([path.resolve() for path in paths], Config(ROOT))
-    subjects, _ = subjects_of(subject_files(found.files), jobs, False, SILENT)
+    subjects, _, __ = subjects_of(subject_files(found.files), jobs, False, SILENT)
     return list(subjects)
 
 

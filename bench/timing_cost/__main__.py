@@ -73,7 +73,7 @@ def _costs(folder: Path, number: int, seconds: float, jobs: int) -> None:
     costs: list[Cost] = []
     for name, count in (("one", 1), ("several", number)):
         files = pairs.written(folder / name, count)
-        keys, problems = subjects_of(files, jobs, True, SILENT)
+        keys, problems, _ = subjects_of(files, jobs, True, SILENT)
         for problem in problems:
             print(f"{problem.path}: {problem.message}")
         os.environ.update({variable: str(folder / f"{name}-{part}") for variable, part in _CACHES.items()})

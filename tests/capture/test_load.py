@@ -20,6 +20,7 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 
 LIMITS = Limits(seconds=120, memory=4 << 30)
+OLD = "triton.language.math.tanh"
 
 FILES = {
     "plain.py": """\
@@ -142,6 +143,14 @@ FILES = {
         def kernel(x_ptr):
             tl.store(x_ptr, helper(1.0))
         """,
+    "older.py": """\
+        from triton.language.math import tanh
+
+
+        @triton.jit
+        def kernel(x_ptr):
+            tl.store(x_ptr, tanh(tl.load(x_ptr)))
+        """,
     "annotated.py": """\
         @triton.jit
         def kernel(x_ptr: torch.Tensor, n: tl.int64, BLOCK: "tl.constexpr"):
@@ -258,7 +267,21 @@ def test_a_guess_that_the_compiler_rejects_is_replaced(inferred: Mapping[str, In
     assert "`x_ptr` points to float32: the kernel compiles so" in assumed(inferred, "mixed.py")
 
 
-@pytest.mark.parametrize(("name", "words"), [("wrong.py", "no_such_thing"), ("missing.py", "helper")])
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("missing.py", "it depends on the stand-in for `nowhere.helper`"),
+        ("older.py", f"written for Triton 2.1 to 2.3: `{OLD}` is not in Triton {triton.__version__}"),
+    ],
+)
+def test_a_kernel_that_needs_what_is_not_there_is_not_launched(
+    inferred: Mapping[str, Inferred], name: str, reason: str
+) -> None:
+    assert inferred[name].launches == ()
+    assert inferred[name].reason == reason
+
+
+@pytest.mark.parametrize(("name", "words"), [("wrong.py", "no_such_thing")])
 def test_what_is_wrong_with_a_kernel_is_said_at_its_line(
     root: Path, inferred: Mapping[str, Inferred], name: str, words: str
 ) -> None:

@@ -79,7 +79,7 @@ def test_a_file_that_uses_no_gpu_as_it_is_run_needs_none(on_gpu: bool, tmp_path:
     pytest.importorskip("triton", reason="workers have it ready")
     path = tmp_path / "plus_one.py"
     path.write_text(PAIR, encoding="utf-8")
-    assert subjects_of([path], 1, on_gpu, SILENT) == ([(path, "plus_one")], [])
+    assert subjects_of([path], 1, on_gpu, SILENT) == ([(path, "plus_one")], [], [])
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,10 @@ from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import JitFunction, Module, dotted_name
 
 _LIBRARIES = sys.stdlib_module_names | {"torch", "triton", "numpy", "packaging"}
+LIFTED = "_lifted_"
+"""What the name of every lifted file begins with."""
+STAND_IN = "__stand_in__"
+"""What lifted text calls to stand in for something by its dotted name."""
 _MOST_STATEMENTS = 400
 _MOST_HOPS = 8
 
@@ -131,7 +135,7 @@ class _Lifter:
             identity = f"{entry.module.path}:{entry.jit.qualname}:{entry.jit.first_line}:{path}"
             digest = hashlib.sha256(identity.encode()).hexdigest()[:12]
             stem = "".join(c if c.isalnum() else "_" for c in os.path.basename(path).removesuffix(".py"))
-            self.parts[path] = part = _Part(module, f"_lifted_{stem}_{digest}", scope_tree(module.tree))
+            self.parts[path] = part = _Part(module, f"{LIFTED}{stem}_{digest}", scope_tree(module.tree))
             for statement in module.tree.body:
                 if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                     part.selection.statements[id(statement)] = None
@@ -267,6 +271,7 @@ class _Lifter:
                     line = "raise ImportError"
                 elif line is None and need.compiled:
                     self._assume(f"`{bound}` is imported from outside the checkout")
+                    line = f"{bound} = {STAND_IN}({_origin(node, alias, bound)!r})"
                 lines.update({line: None} if line else {})
 
     def _imports_within(self, need: _Need, node: ast.AST) -> None:
@@ -353,6 +358,13 @@ class _Lifter:
         part.nodes[id(node)] = node
         part.imports.setdefault(id(node), {})[line] = None
         self._enclose(part, part.scope, blocks)
+
+
+def _origin(node: ast.Import | ast.ImportFrom, alias: ast.alias, bound: str) -> str:
+    """The dotted name of what is imported."""
+    if isinstance(node, ast.Import):
+        return alias.name if alias.asname else bound
+    return f"{node.module}.{alias.name}" if node.module else alias.name
 
 
 def _is_library(name: str) -> bool:

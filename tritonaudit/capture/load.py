@@ -18,8 +18,11 @@ import triton
 from triton.runtime.autotuner import Autotuner, Heuristics
 from triton.runtime.jit import JITFunction
 
+from tritonaudit.absent.stand_in import stand_in
+from tritonaudit.absent.tolerance import is_tolerable, origin_in
 from tritonaudit.capture.decorators import configs_of
-from tritonaudit.capture.lift import CannotLift, Lifted, LiftedFile
+from tritonaudit.capture.lift import STAND_IN, CannotLift, Lifted, LiftedFile
+from tritonaudit.capture.names import scope_tree
 from tritonaudit.source.outline import dotted_name
 
 
@@ -113,6 +116,7 @@ class _Runner:
         self._assumptions = assumptions
         self._tree = ast.parse(file.text)
         self._flags = 0
+        names[STAND_IN] = stand_in
         if any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in self._tree.body):
             self._flags = _annotations_flag()
 
@@ -129,6 +133,9 @@ class _Runner:
             self._statement(node)
         except Exception as error:
             self._assume(f"{_defined(node)} is left out, since running it gives {_words(error)}")
+            if (origin := origin_in(error)) is not None and is_tolerable(error, is_package=False):
+                for name in scope_tree(ast.Module([node], [])).bindings:
+                    self._names.setdefault(name, stand_in(origin))
             return False
         return True
 

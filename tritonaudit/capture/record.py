@@ -18,6 +18,7 @@ import triton.compiler
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
+from tritonaudit.absent.kernels import raise_if_absent, reach_of
 from tritonaudit.capture.front_end import Built, build
 from tritonaudit.capture.launch import KernelRef, Launch, Program, SourceError, TensorArgument
 
@@ -174,6 +175,7 @@ _REFUSALS = (TypeError, ValueError, KeyError, AssertionError)
 def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
     if _active is None:
         return None
+    reach_of(self)
     if is_gluon(self):
         _active.gluon[self.__name__] = kernel_ref(self)
         return None
@@ -185,6 +187,7 @@ def _run(self: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
     except _REFUSALS as error:
         if not _is_triton(error):
             raise
+        raise_if_absent(self)
         _refuse(_active, self, " ".join(str(error).split()))
         if _active.raises:
             raise
@@ -295,6 +298,8 @@ def _record(
     built = made.built(recorder.target, recorder.options) if recorder.front_end else None
     outcome = built.outcome if built else None
     signature, taken_for_granted = _signature(function, made.source), _specialisation(function, made.source)
+    if isinstance(outcome, SourceError):
+        raise_if_absent(function)
     launch = replace(
         _launch(recorder, function, bound, grid, signature, taken_for_granted),
         program=outcome if isinstance(outcome, Program) else None,

@@ -408,7 +408,7 @@ def _plain_operator(name: str, function: Any = None, /, **_: Any) -> Any:
     """`torch.library.custom_op` and `triton_op`: the function itself, also under `torch.ops`."""
 
     def define(function: Callable[..., Any]) -> _Operator:
-        operator = _Operator(function)
+        operator = _Operator(name, function)
         _operators[name] = operator
         namespace, _, short = name.partition("::")
         with contextlib.suppress(AttributeError):
@@ -421,7 +421,8 @@ def _plain_operator(name: str, function: Any = None, /, **_: Any) -> Any:
 class _Operator:
     """A custom operator that runs its function, and its backward through autograd where it has one."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self._name = name
         self._function = function
         self._autograd: Any = None
         functools.update_wrapper(self, function)
@@ -434,6 +435,11 @@ class _Operator:
     @property
     def default(self) -> _Operator:
         return self
+
+    @property
+    def _schema(self) -> Any:
+        signature = torch.library.infer_schema(self._function, mutates_args="unknown")
+        return torch._C.parse_schema(f"{self._name}{signature}")
 
     def register_autograd(
         self, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None, **_: Any

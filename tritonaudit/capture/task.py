@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
-from tritonaudit.execute.blame import text_of, users_place
+from tritonaudit.execute.blame import depends_on_stand_in, described, text_of, users_place
 from tritonaudit.execute.confine import confine
 from tritonaudit.subject.model import Case, Subject
 
@@ -28,12 +28,16 @@ _MOST_ELEMENTS = 1 << 27  # of inputs that are given data: what two cores fill i
 
 @dataclass(frozen=True)
 class Missed:
-    """Launches of a case that could not be captured: why, and at which line of the user's."""
+    """Launches of a case that could not be captured: why, and at which line of the user's.
+
+    `is_absent` says that they depend on what is absent, and is stood in for.
+    """
 
     case: str
     reason: str
     path: str = ""
     line: int | None = None
+    is_absent: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,10 @@ class SweepLaunches:
 
 @dataclass(frozen=True)
 class Captured:
-    """What calling one subject made: of so many cases, `failed` could not be called, nor `unswept` of the sweeps."""
+    """What calling one subject made: of so many cases, `failed` could not be called, nor `unswept` of the sweeps.
+
+    `stood_in` says what was stood in for to have the subject.
+    """
 
     task: CaptureTask
     target: str
@@ -69,6 +76,15 @@ class Captured:
     cases: int = 0
     failed: int = 0
     unswept: int = 0
+    stood_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """The subjects of a file or folder by their names, and sentences that say what was stood in for to have them."""
+
+    subjects: tuple[str, ...]
+    stood_in: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,10 +102,12 @@ _target = ""
 def become_gpu(target: str) -> None:
     """Prepare this process: torch and Triton see a GPU of the target, and launches are recorded."""
     global _target
+    from tritonaudit.absent import importer
     from tritonaudit.capture import driver, record, standin
     from tritonaudit.capture.device import device_for
 
     _target = target
+    importer.install()
     device = device_for(target)
     driver.stand_in_driver(device)
     standin.stand_in_tensors(device)
@@ -104,19 +122,21 @@ def target() -> str:
 
 def capture_all(path: Path, *, is_brief: bool = False) -> tuple[Captured, ...] | Unloadable:
     """The launches of every subject of a file or folder."""
-    names = subject_names(path)
-    if isinstance(names, Unloadable):
-        return names
-    return tuple(capture(CaptureTask(path, name, is_brief)) for name in names)
+    found = find_subjects(path)
+    if isinstance(found, Unloadable):
+        return found
+    captured = (capture(CaptureTask(path, name, is_brief)) for name in found.subjects)
+    return tuple(replace(one, stood_in=found.stood_in) for one in captured)
 
 
-def subject_names(path: Path) -> tuple[str, ...] | Unloadable:
+def find_subjects(path: Path) -> Found | Unloadable:
     """The subjects of a file or folder."""
+    from tritonaudit.absent.said import newly_said
     from tritonaudit.subject.load import LoadError
 
     try:
         with time_limit(IMPORT_SECONDS):
-            return tuple(loaded(path))
+            return Found(tuple(loaded(path)), newly_said())
     except LoadError as error:
         return Unloadable(error.path, error.message, error.line)
     except OutOfTime:
@@ -217,6 +237,9 @@ def _attempt(subject: Subject, case: Case, recorder: Recorder, host: Host) -> Ex
         with tensors_on(host), recording(recorder):
             run_subject(subject, case)
     except Exception as error:
+        if depends_on_stand_in(error):
+            recorder.launches.clear()
+            recorder.refused.clear()
         return error
     return None
 
@@ -247,5 +270,7 @@ def _missed(case: Case, error: BaseException) -> Missed:
     """The failure, at the innermost line that is the user's."""
     if isinstance(error, OutOfTime):
         return Missed(case.label, f"calling it takes too long: all of its cases together have {_SECONDS:g} s")
+    if depends_on_stand_in(error):
+        return Missed(case.label, f"calling it {described(error)}", is_absent=True)
     reason = f"calling it gives {type(error).__name__}: {text_of(error) or 'no message'}"
     return Missed(case.label, reason, *(users_place(error) or ()))

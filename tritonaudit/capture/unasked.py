@@ -157,6 +157,8 @@ def _launched(
     kernel: Any, call: InferredCall, task: InferTask, case: str = _CASE
 ) -> tuple[list[Launch], SourceError | None]:
     """The launches of one call, with those that Triton refuses where it takes others, and what is said against it."""
+    from tritonaudit.absent.said import for_want_of
+    from tritonaudit.absent.stand_in import DependsOnStandIn
     from tritonaudit.capture.arguments import build_arguments
     from tritonaudit.capture.record import Recorder, recording
     from tritonaudit.capture.task import target
@@ -166,6 +168,8 @@ def _launched(
         positional, keywords = build_arguments(call, kernel)
         with recording(recorder):
             kernel[(1, 1, 1)](*positional, **keywords)
+    except DependsOnStandIn as error:
+        raise CannotLift(for_want_of(error)) from error
     except Exception as error:
         return [], SourceError(f"{type(error).__name__}: {error}", str(task.path), 0, 1)
     if not recorder.launches:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from tritonaudit.absent.outcomes import stand_ins_said
 from tritonaudit.capture.infer_task import MOST_CONFIGS, Inferred, InferTask
 from tritonaudit.capture.launch import Launch
 from tritonaudit.capture.task import (
@@ -21,7 +22,7 @@ from tritonaudit.capture.task import (
     become_gpu,
     capture,
     capture_all,
-    subject_names,
+    find_subjects,
 )
 from tritonaudit.compile.kept import KeptLaunches
 from tritonaudit.compile.phrases import counted, listed
@@ -99,7 +100,10 @@ def capture_subjects(
         launches=tuple(launch for one in captured for launch in one.launches),
         sweeps=tuple(sweep for one in captured if one.target == targets[0] for sweep in one.sweeps),
         problems=(*_unusable(results, targets), *_uncallable(captured, targets)),
-        outcomes=tuple(_shortfalls(captured, targets)),
+        outcomes=(
+            *_shortfalls(captured, targets),
+            *stand_ins_said((one.task.path, one.stood_in) for one in captured),
+        ),
     )
 
 
@@ -256,14 +260,14 @@ def _on(
 def _one_by_one(target: str, files: Sequence[Path], workers: int, is_brief: bool) -> Iterator[_Result]:
     tasks: list[CaptureTask] = []
     for path, names in run_tasks(
-        subject_names, files, workers=workers, limits=_IMPORT, prepare=become_gpu, arguments=(target,)
+        find_subjects, files, workers=workers, limits=_IMPORT, prepare=become_gpu, arguments=(target,)
     ):
         if isinstance(names, Killed):
             yield _Lost(path, "", target, names)
         elif isinstance(names, Unloadable):
             yield names
         else:
-            tasks.extend(CaptureTask(path, name, is_brief) for name in names)
+            tasks.extend(CaptureTask(path, name, is_brief) for name in names.subjects)
     for task, outcome in run_tasks(
         capture, tasks, workers=workers, limits=_LIMITS, prepare=become_gpu, arguments=(target,)
     ):
@@ -303,7 +307,7 @@ def _uncallable(captured: Iterable[Captured], targets: Sequence[str]) -> Iterato
 
 
 def _is_uncallable(captured: Captured) -> bool:
-    return captured.failed == captured.cases > 0
+    return captured.failed == captured.cases > 0 and not all(one.is_absent for one in captured.missed)
 
 
 def _shortfalls(captured: Iterable[Captured], targets: Sequence[str]) -> Iterator[Outcome]:

@@ -16,6 +16,8 @@ _OURS = os.path.join(os.path.dirname(os.path.abspath(tritonaudit.__file__)), "")
 _INSTALLED = tuple(os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "purelib", "platlib"))
 _HALF = 250  # characters of either end of a text that is longer than both
 
+_DEPENDS = "tritonaudit.absent.stand_in.DependsOnStandIn"
+
 
 @dataclass(frozen=True)
 class Account:
@@ -60,6 +62,9 @@ def account_in(error: BaseException) -> Account:
 def described(error: BaseException) -> str:
     """`raised ValueError: no such shape (softmax.py:12)`: the type, its text, and the line of the user's code."""
     account = account_in(error)
+    if account.kind == _DEPENDS:
+        users = _users_place(account)
+        return f"{account.text.removeprefix('it ')}{f' ({users[0]}:{users[1]})' if users else ''}"
     place = _place(account)
     text = f": {account.text}" if account.text else ""
     return f"raised {account.kind}{text}{f' ({place})' if place else ''}"
@@ -101,6 +106,11 @@ def is_in(error: BaseException, folder: str) -> bool:
     return any(folder in path for path, _ in _frames(account_in(error)))
 
 
+def depends_on_stand_in(error: BaseException) -> bool:
+    """Whether it depends on what is absent, and is stood in for, what would come of it."""
+    return account_in(error).kind == _DEPENDS
+
+
 def is_refusal(error: BaseException) -> bool:
     """Whether the user's own `raise` or `assert` says it, and nothing that their code called; an exit is no refusal."""
     account = account_in(error)
@@ -138,6 +148,11 @@ def _place(account: Account) -> str:
     frames = _frames(account)
     place = _users_place(account) or (frames[-1] if frames else None)
     return ":".join(map(str, place)) if place else ""
+
+
+def is_users(path: str) -> bool:
+    """Whether a file of Python code is the user's: neither ours nor of what is installed."""
+    return not path.startswith(("<", _OURS, *_installed()))
 
 
 def _frames(account: Account) -> list[tuple[str, int]]:

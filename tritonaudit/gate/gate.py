@@ -131,7 +131,7 @@ def _subjects(
     path: Path, config: Config, request: GateRequest, gpu: str, progress: Progress
 ) -> tuple[list[SubjectKey], list[Problem]]:
     found = discover([path], config)
-    keys, problems = subjects_of(subject_files(found.files), request.jobs, bool(gpu), progress)
+    keys, problems, _ = subjects_of(subject_files(found.files), request.jobs, bool(gpu), progress)
     problems = [*found.problems, *problems]
     chosen = [key for key in keys if request.subject in (None, key[1])]
     if not chosen and not problems:

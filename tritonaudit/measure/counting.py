@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tritonaudit.capture.task import IMPORT_SECONDS, Unloadable, become_gpu, loaded, subject_names, target
+from tritonaudit.capture.task import IMPORT_SECONDS, Unloadable, become_gpu, find_subjects, loaded, target
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import described
 from tritonaudit.execute.killed import Killed
@@ -63,13 +63,13 @@ def count_files(files: Sequence[Path], target: str, jobs: int) -> tuple[tuple[Co
 
 def count_file(path: Path) -> tuple[Counted, ...] | Unloadable:
     """The work of the subjects of one file, in a process that has become a GPU."""
-    names = subject_names(path)
-    if isinstance(names, Unloadable):
-        return names
+    found = find_subjects(path)
+    if isinstance(found, Unloadable):
+        return found
     subjects = loaded(path)
     return tuple(
         Counted(path, name, size, case, _work(subjects[name], case))
-        for name in names
+        for name in found.subjects
         for size, case in timed_cases(subjects[name])
     )
 

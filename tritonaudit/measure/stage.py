@@ -96,7 +96,7 @@ def measure_paths(
     found = discover(paths, config)
     files = subject_files(found.files)
     if name:
-        keys, problems = subjects_of(files, request.jobs, True, progress)
+        keys, problems, _ = subjects_of(files, request.jobs, True, progress)
         measured = _measured(keys, request, progress)
     else:
         problems, measured = [], _Found(reason=NO_GPU)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
-from tritonaudit.execute.blame import described, is_refusal
+from tritonaudit.execute.blame import depends_on_stand_in, described, is_refusal
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import announce_waiting, send_note
 from tritonaudit.finding import Status
@@ -123,10 +123,13 @@ def become_gpu_user(is_timing: bool = True) -> None:
 
     What torch.compile takes is not, unless it `is_timing`.
     """
+    from tritonaudit.absent import importer
+
     for name in MODULES if is_timing else ():
         with suppress(Exception):  # which not every torch has
             load(name)
     _compile_in_this_process()
+    importer.install()
     from tritonaudit.measure import ceilings, noting, timing, verify
     from tritonaudit.suites import harness
 
@@ -408,6 +411,8 @@ class _Measuring:
         except torch.cuda.OutOfMemoryError:
             raise
         except Exception as error:
+            if depends_on_stand_in(error):
+                raise _Refused(f"calling it {described(error)}") from error
             if is_refusal(error):
                 raise _Refused(f"the wrapper refuses this size: {described(error)}") from error
             return f"calling it {described(error)}"

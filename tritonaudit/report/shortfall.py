@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tritonaudit.absent.outcomes import IMPORT
 from tritonaudit.finding import Audit, Outcome, Problem, Status, place_of
 from tritonaudit.measure.checks import Check
 from tritonaudit.report.escape import visible
@@ -15,6 +16,7 @@ _VERBS = {
     **{check.value: "measured" for check in Check},
     Check.PROFILED.value: "profiled",
     CROSS_CHECK: "cross-checked",
+    IMPORT: "imported as a whole",
 }
 
 

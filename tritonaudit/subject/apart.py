@@ -7,7 +7,6 @@ function that is judged stands elsewhere: `Absent` is in its place.
 from __future__ import annotations
 
 import ast
-import importlib
 import importlib.util
 import inspect
 import sys
@@ -18,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn, TypeAlias
 
+from tritonaudit.absent.importer import import_for_user
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.execute.blame import described
 from tritonaudit.source.decode import Undecodable, decode
@@ -162,7 +162,7 @@ class _Apart:
         file = _users_file(path, name)
         if imported.member is None:
             if file is None:
-                importlib.import_module(name)
+                import_for_user(name)
                 return {imported.name: sys.modules[name]}
             if imported.attributes is None:
                 raise Inseparable(f"it needs all of `{name}`")
@@ -173,7 +173,7 @@ class _Apart:
                 path, Imported(imported.name, f"{name}.{imported.member}", None, 0, imported.attributes)
             )
         if file is None:
-            return _members(importlib.import_module(name), imported)
+            return _members(import_for_user(name), imported)
         if imported.member == "*":
             names = imported.attributes or frozenset()
             return {key: value for key, value in _exported(self.part(file, names | {"__all__"})) if key in names}
@@ -184,7 +184,7 @@ def _members(module: ModuleType, imported: Imported) -> dict[str, Any]:
     if imported.member != "*":
         assert imported.member is not None
         if not hasattr(module, imported.member):
-            importlib.import_module(f"{module.__name__}.{imported.member}")
+            import_for_user(f"{module.__name__}.{imported.member}")
         return {imported.name: getattr(module, imported.member)}
     return dict(_exported(module))
 

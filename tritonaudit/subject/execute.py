@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from tritonaudit.absent.importer import users_loader
 from tritonaudit.execute.blame import text_of, users_place
 from tritonaudit.subject.modules import import_folders, module_name
 
@@ -72,7 +73,7 @@ def alone_name(path: Path) -> str:
 def _run_alone(path: Path) -> ModuleType:
     """Run a file that belongs to no package, under a name that no other module can have."""
     unique = alone_name(path)
-    spec = importlib.util.spec_from_file_location(unique, path)
+    spec = importlib.util.spec_from_file_location(unique, path, loader=users_loader(unique, str(path)))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

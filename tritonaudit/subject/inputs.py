@@ -13,6 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
+from tritonaudit.absent.stand_in import depending_on_nothing
 from tritonaudit.capture.imagined import forget, imagine, is_hollow
 from tritonaudit.subject.dimension import size_of
 from tritonaudit.subject.filling import Turn, filled, laid_out, spread, times_normal, turns
@@ -124,15 +125,20 @@ def call(
     They are random eighths between -2 and 2, which every dtype holds, the same in each call, times what `passed` says,
     which a float16 holds up to 16384, and lie as that does; expanded they are ones.
 
-    Raises ValueError if gradients are asked of a function that returns nothing which has any.
+    Raises ValueError if gradients are asked of a function that returns nothing which has any, and DependsOnStandIn if
+    the call has reached a stand-in for what is absent.
     """
-    outputs = function(*positional, **keywords)
-    if gradients:
-        differentiable = [t for t in tensors_in(outputs) if t.is_floating_point() and t.requires_grad]
-        if not differentiable:
-            raise ValueError("gradients=True, but nothing that the function returns depends on an input by autograd")
-        torch.autograd.backward(differentiable, [_passed(tensor, passed) for tensor in differentiable])
+    with depending_on_nothing():
+        outputs = function(*positional, **keywords)
+        if gradients:
+            differentiable = [t for t in tensors_in(outputs) if t.is_floating_point() and t.requires_grad]
+            if not differentiable:
+                raise ValueError(_NO_GRADIENT)
+            torch.autograd.backward(differentiable, [_passed(tensor, passed) for tensor in differentiable])
     return outputs
+
+
+_NO_GRADIENT = "gradients=True, but nothing that the function returns depends on an input by autograd"
 
 
 def _passed(output: torch.Tensor, passed: Passed) -> torch.Tensor:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tritonaudit.absent.said import Unrun, newly_said, say
+from tritonaudit.absent.stand_in import origin_of
 from tritonaudit.subject.execute import LoadError, run_file, running
 from tritonaudit.subject.find import SubjectKind, kind_of, operation_of, reference_of, variants_in
 from tritonaudit.subject.model import VARIABLE_SUFFIX, Subject
@@ -42,12 +45,26 @@ def _spec(path: Path) -> tuple[Subject, ...]:
     for variable, value in vars(module).items():
         if isinstance(value, Subject) and id(value) not in found:
             found[id(value)] = value if value.name else replace(value, name=variable.removesuffix(VARIABLE_SUFFIX))
+    found = dict(_there(found, path))
     if not found:
         raise LoadError("defines no Subject: write `NAME = Subject(function, inputs=[…])` at its own level", str(path))
     name, count = Counter(subject.name for subject in found.values()).most_common(1)[0]
     if count > 1:
         raise LoadError(f"{count} subjects are named {name!r}: give each a name of its own", str(path))
     return tuple(found.values())
+
+
+def _there(found: dict[int, Subject], path: Path) -> Iterator[tuple[int, Subject]]:
+    """Those whose functions are there, and no stand-ins. Raises LoadError if that is none of several."""
+    absent = ""
+    for key, subject in found.items():
+        if (origin := origin_of(subject.function)) is None:
+            yield key, subject
+        else:
+            absent = origin
+            say(Unrun(subject.name, origin))
+    if absent and all(origin_of(subject.function) is not None for subject in found.values()):
+        raise LoadError(f"its subjects are not there: `{absent}` is stood in for; {'; '.join(newly_said())}", str(path))
 
 
 def _pair(path: Path) -> Subject:

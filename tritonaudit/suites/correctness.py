@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from tritonaudit.capture.launch import KernelRef, Launch
-from tritonaudit.execute.blame import account_in, described, is_refusal, users_place
+from tritonaudit.execute.blame import account_in, depends_on_stand_in, described, is_refusal, users_place
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
@@ -168,6 +168,8 @@ def why_refused(subject: Subject, case: Case, given: Arguments, error: BaseExcep
         return ""
     if case.parameters and account_in(error).kind == _OTHER:
         return "the wrapper has other constant parameters than the reference, so that they stay as new models have them"
+    if depends_on_stand_in(error):
+        return f"calling it {described(error)}"
     if is_refusal(error):
         return f"the wrapper refuses the case: {described(error)}"
     if subject.given is not None and subject.given.is_elsewhere(case):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tritonaudit.execute.blame import account_in, described, is_refusal
+from tritonaudit.execute.blame import account_in, depends_on_stand_in, described, is_refusal
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.large import ELEMENTS
@@ -42,6 +42,8 @@ def look(device: Device, subject: Subject, case: Case) -> CaseOutcome:
 
 def _said(error: BaseException) -> str:
     """Why nothing is known of a call that raised."""
+    if depends_on_stand_in(error):
+        return f"calling it {described(error)}"
     if is_refusal(error):
         return f"the wrapper refuses the case: {described(error)}"
     account = account_in(error)

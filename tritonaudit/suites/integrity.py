@@ -15,7 +15,7 @@ from dataclasses import replace
 import torch
 
 from tritonaudit.capture.launch import KernelRef
-from tritonaudit.execute.blame import described
+from tritonaudit.execute.blame import depends_on_stand_in, described
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
@@ -423,7 +423,7 @@ def _stale(calls: Sequence[Call], answers: Mapping[int, References]) -> Iterator
         if one.values == LEFT and not answers.get(LEFT, References()).same:
             return
         if one.error is not None:
-            if not isinstance(one.error, NotSimulated):
+            if not isinstance(one.error, NotSimulated) and not depends_on_stand_in(one.error):
                 yield Symptom.STALE, f"{said} fails where the first does not: calling it {described(one.error)}", True
             return
         if first.ran and not one.ran and _elements(one):

@@ -103,11 +103,12 @@ def run_paths(
     all_rules()  # while the warm process imports what is tried with
     found = discover(paths, config)
     files = subject_files(found.files)
-    gpu, subjects, problems = _gpu_and_subjects(files, request, progress)
+    gpu, subjects, problems, stood_in = _gpu_and_subjects(files, request, progress)
     ran = run_subjects(subjects, config, request, gpu, progress, passed)
     problems = [*found.problems, *problems, *ran.audit.problems]
     outcomes = (
         *ran.audit.outcomes,
+        *stood_in,
         *notebooks_passed_over(found.notebooks, "run"),
         *(Outcome("run", shown_path(path), Status.NOT_RUN, reason=_OTHER_NAME) for path in unnoticed(found.files)),
         *(_without_subject(found.files) if not files else ()),
@@ -125,7 +126,7 @@ def _without_subject(files: Sequence[Path]) -> Iterator[Outcome]:
 
 def _gpu_and_subjects(
     files: Sequence[Path], request: RunRequest, progress: Progress
-) -> tuple[str, list[SubjectKey], list[Problem]]:
+) -> tuple[str, list[SubjectKey], list[Problem], list[Outcome]]:
     """The GPU to run on, and the subjects of the files: where there may be one, they are looked for meanwhile.
 
     Raises NoGpu.

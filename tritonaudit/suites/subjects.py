@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tritonaudit.capture.task import IMPORT_SECONDS, Unloadable, subject_names
+from tritonaudit.absent.outcomes import stand_ins_said
+from tritonaudit.capture.task import IMPORT_SECONDS, Found, Unloadable, find_subjects
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.execute.turns import Turns
-from tritonaudit.finding import Problem
+from tritonaudit.finding import Outcome, Problem
 from tritonaudit.progress import Progress
 from tritonaudit.shown import shown_path
 from tritonaudit.suites.running import SubjectKey, memory
@@ -18,16 +19,17 @@ from tritonaudit.suites.worker import become_device
 
 def subjects_of(
     files: Sequence[Path], jobs: int, on_gpu: bool, progress: Progress
-) -> tuple[list[SubjectKey], list[Problem]]:
-    """The subjects of the files; those whose subjects cannot be had are problems."""
+) -> tuple[list[SubjectKey], list[Problem], list[Outcome]]:
+    """The subjects of the files, and what was stood in for; files whose subjects cannot be had are problems."""
     subjects: list[SubjectKey] = []
     problems: list[Problem] = []
+    stood_in: list[tuple[Path, tuple[str, ...]]] = []
     limits = Limits(IMPORT_SECONDS + 10, memory(jobs))
     progress.stage("looking for subjects", len(files))
     if on_gpu:
-        found = run_tasks(names_in_turn, files, workers=jobs, limits=limits)
+        found = run_tasks(found_in_turn, files, workers=jobs, limits=limits)
     else:
-        found = run_tasks(subject_names, files, workers=jobs, limits=limits, prepare=become_device, arguments=(False,))
+        found = run_tasks(find_subjects, files, workers=jobs, limits=limits, prepare=become_device, arguments=(False,))
     named = dict(found)
     for path in files:
         names = named[path]
@@ -36,14 +38,15 @@ def subjects_of(
         elif isinstance(names, Unloadable):
             problems.append(Problem(shown_path(Path(names.path)), names.reason, names.line))
         else:
-            subjects += [(path, name) for name in names]
-    return subjects, problems
+            subjects += [(path, name) for name in names.subjects]
+            stood_in.append((path, names.stood_in))
+    return subjects, problems, stand_ins_said(stood_in)
 
 
-def names_in_turn(path: Path) -> tuple[str, ...] | Unloadable:
+def found_in_turn(path: Path) -> Found | Unloadable:
     """The subjects of a file, which may use the GPU as it is run: only then is it brought up, and others' turns heeded.
 
     Bringing it up takes a second or more, and few files need it before they are called.
     """
     with Turns().shared(IMPORT_SECONDS):
-        return subject_names(path)
+        return find_subjects(path)

@@ -167,8 +167,10 @@ class DeviceLost(Exception):
 def become_device(on_gpu: bool) -> None:
     """Prepare this process: launches go to the GPU, or to the CPU engine in its place."""
     global _device
+    from tritonaudit.absent import importer
     from tritonaudit.suites import harness, integrity
 
+    importer.install()
     assert integrity  # what judges must be there by now, to be known as it is before the user's code runs
     if on_gpu:
         from tritonaudit.suites.apart.process import one_beforehand, prepare_apart

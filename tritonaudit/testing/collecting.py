@@ -81,7 +81,7 @@ class AuditFile(pytest.File):
         self._plugin = plugin
 
     def collect(self) -> Iterable[pytest.Collector]:
-        subjects, problems = subjects_of([self.path], 1, bool(self._plugin.gpu), SILENT)
+        subjects, problems, _ = subjects_of([self.path], 1, bool(self._plugin.gpu), SILENT)
         if problems:
             raise self.CollectError("\n".join(map(_shown, problems)))
         try:

@@ -1,0 +1,1 @@
+"""How many kernel files of published packages can be imported."""
