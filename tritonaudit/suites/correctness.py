@@ -118,7 +118,7 @@ def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutc
         outcome.sightings,
         outcome.unchecked,
         outcome.closeness,
-        frozenset(size for launch in launches for size in _blocks(launch)),
+        frozenset(size for launch in launches for size in blocks_of(launch)),
         tuple(dict.fromkeys(launch.kernel for launch in launches)),
         tuple(dict.fromkeys(launch.config for launch in launches if launch.config)),
         seconds,
@@ -127,7 +127,7 @@ def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutc
     )
 
 
-def _blocks(launch: Launch) -> Iterator[int]:
+def blocks_of(launch: Launch) -> Iterator[int]:
     """The sizes of blocks among the constants that a kernel was launched with: powers of 2 that are not small."""
     kinds = dict(launch.signature)
     for name, value in launch.arguments:
