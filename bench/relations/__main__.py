@@ -22,7 +22,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.relations.auditing import audited
+from bench.relations.auditing import audited, checkout_of
 from tritonaudit.subject.guessed import is_guessable
 
 _HEAD = "| package | files | wrappers | called | relations that hold | errors | questions | seconds |"
@@ -61,23 +61,24 @@ def main() -> int:
 
             print(planted(arguments.folders, Path(temporary), arguments.budget, arguments.most, kept))
             return 0
-        _draw(arguments, kept)
+        _draw(arguments, Path(temporary), kept)
     return 0
 
 
-def _draw(arguments: argparse.Namespace, kept: Path) -> None:
+def _draw(arguments: argparse.Namespace, scratch: Path, kept: Path) -> None:
     lines: list[str] = []
     print(_HEAD)
     print("|---" * (_HEAD.count("|") - 1) + "|", flush=True)
-    for folder in arguments.folders:
+    for package in arguments.folders:
         started = time.perf_counter()
-        files = drawn(folder.resolve(), arguments.files, arguments.seed)
+        folder = checkout_of(package.resolve(), scratch)
+        files = drawn(folder, arguments.files, arguments.seed)
         seen = []
         for path in files:
             report = audited(path, arguments.budget, arguments.most, kept)
             one = of_report(report)
             seen.append(one)
-            lines += [f"{path.relative_to(folder.resolve())}: {text}" for text in (*one.findings, *one.questions)]
+            lines += [f"{path.relative_to(folder)}: {text}" for text in (*one.findings, *one.questions)]
         counts = [sum(getattr(one, name) for one in seen) for name in ("wrappers", "called", "held")]
         found = [sum(len(getattr(one, name)) for one in seen) for name in ("findings", "questions")]
         cells = [folder.name, len(files), *counts, *found, round(time.perf_counter() - started)]

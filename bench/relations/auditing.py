@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +13,14 @@ from pathlib import Path
 from typing import Any
 
 _ROOT = Path(__file__).resolve().parents[2]
+
+
+def checkout_of(package: Path, scratch: Path) -> Path:
+    """A copy of an installed package that is a project of its own, as the one that it comes from is."""
+    folder = scratch / package.name
+    shutil.copytree(package, folder, ignore=shutil.ignore_patterns("*.pyc", "__pycache__", "*.dist-info"))
+    (folder / "pyproject.toml").write_text(f'[project]\nname = "{package.name}"\n', encoding="utf-8")
+    return folder
 
 
 def audited(path: Path, budget: float, most: float, kept: Path) -> dict[str, Any]:

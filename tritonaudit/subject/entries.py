@@ -5,29 +5,44 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from tritonaudit.kernel.project import Project
 from tritonaudit.shown import shown_path
 from tritonaudit.source.outline import Module, dotted_name
+from tritonaudit.subject.guess.usage import parameters_of
 from tritonaudit.subject.wrappers import Wrapper
 
 _FOR_TESTS = re.compile(r"(?:^|/)(?:tests?|benchmarks?|bench|examples?)/|(?:^|/)(?:test_|bench_|conftest)")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def why_not_for_users(wrapper: Wrapper, project: Project) -> Iterator[str]:
-    """What keeps users from giving it any tensors, as far as is known.
+@dataclass(frozen=True)
+class Entrance:
+    """Which tensors users may give a wrapper as they like: those of these parameters, or all where that is None.
 
-    That is nothing for a public function that nobody in the project calls, and for one that some caller hands on to
-    what it was given itself.
+    `doubt` says why that may be none.
+    """
+
+    free: frozenset[str] | None = None
+    doubt: str = ""
+
+
+def entrance_of(wrapper: Wrapper, project: Project) -> Entrance:
+    """What users may give it, as far as is known.
+
+    That is anything for a public function that nobody in the project calls, and for one that has callers what these
+    hand on as they were given it themselves.
     """
     calls = list(_calls(wrapper, project))
-    if calls and not any(_hands_on(function, call) for _, function, call in calls):
-        module, _, call = calls[0]
-        yield f"whether its callers, such as {shown_path(Path(module.path))}:{call.lineno}, give such tensors"
-    elif not calls and wrapper.name.startswith("_"):
-        yield "who calls it, as its name is private"
+    if not calls:
+        is_private = wrapper.name.startswith("_")
+        return Entrance(doubt="who calls it, as its name is private" if is_private else "")
+    free = frozenset(name for _, function, call in calls for name in _handed_on(wrapper, function, call))
+    module, _, call = calls[0]
+    place = f"{shown_path(Path(module.path))}:{call.lineno}"
+    return Entrance(free, "" if free else f"whether its callers, such as {place}, give such tensors")
 
 
 def _calls(wrapper: Wrapper, project: Project) -> Iterator[tuple[Module, _Function | None, ast.Call]]:
@@ -50,16 +65,16 @@ def _calls_in(node: ast.AST, function: _Function | None) -> Iterator[tuple[_Func
         yield from _calls_in(inner, inner if isinstance(inner, _Function) else function)
 
 
-def _hands_on(function: _Function | None, call: ast.Call) -> bool:
-    """Whether what the call passes are parameters of the function around it, as they were given to that."""
+def _handed_on(wrapper: Wrapper, function: _Function | None, call: ast.Call) -> Iterator[str]:
+    """The parameters for which a call passes one of the function around it, as that was given it."""
     if function is None:
-        return False
-    arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-    names = {one.id for one in arguments if isinstance(one, ast.Name)}
-    assigned = {
-        node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+        return
+    stored = (node for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    assigned = {node.id for node in stored}
     given = function.args
-    parameters = {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
-    first = arguments[0] if arguments else None
-    return isinstance(first, ast.Name) and first.id in names & parameters - assigned
+    unchanged = {one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)} - assigned
+    positional = [one.arg for one in parameters_of(wrapper)]
+    passed = [*zip(positional, call.args, strict=False), *((one.arg, one.value) for one in call.keywords)]
+    for name, value in passed:
+        if name is not None and isinstance(value, ast.Name) and value.id in unchanged:
+            yield name

@@ -7,7 +7,7 @@ that nobody is accused of what only a guess shows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -18,7 +18,7 @@ from tritonaudit.kernel.project import Project
 from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import project_root
 from tritonaudit.source.outline import Unparsable, outline
-from tritonaudit.subject.entries import why_not_for_users
+from tritonaudit.subject.entries import Entrance, entrance_of
 from tritonaudit.subject.find import imports_us, kind_of
 from tritonaudit.subject.guess.parameters import Guess, GuessedParameter, TorchName, guesses
 from tritonaudit.subject.guess.roles import KernelRoles
@@ -35,11 +35,13 @@ _MAY_LAUNCH = re.compile(rb"\btriton\b")
 class GuessedSubject(Subject):
     """A wrapper with guessed inputs, and no reference.
 
-    `callers` say why users may not be free to give it any tensors. On the `ranks` and `doubts` nothing in the project
-    sheds light: what is seen of the wrapper may come of these. `names` are those of its parameters, in the order of the
-    arguments. `others` are further ways to call it, for where this one fails.
+    Users may give it tensors of the `free` parameters as they like, or of all where that is None; `callers` say why
+    that may be none. On the `ranks` and `doubts` nothing in the project sheds light: what is seen of the wrapper may
+    come of these. `names` are those of the parameters that are tensors, in the order of the arguments. `others` are
+    further ways to call it, for where this one fails.
     """
 
+    free: frozenset[str] | None = None
     callers: tuple[str, ...] = ()
     ranks: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -117,29 +119,31 @@ def entries_of(path: Path) -> tuple[Entry, ...]:
 
 
 def _subject(entry: Entry, function: Any) -> GuessedSubject:
-    callers = tuple(why_not_for_users(entry.wrapper, entry.project))
+    entrance = entrance_of(entry.wrapper, entry.project)
     ways = islice(guesses(entry.wrapper, entry.roles), _MOST_WAYS)
-    first, *others = (_called_so(entry, guess, function, callers) for guess in ways)
+    first, *others = (_called_so(entry, guess, function, entrance) for guess in ways)
     return replace(first, others=tuple(others))
 
 
-def _called_so(entry: Entry, guess: Guess, function: Any, callers: Sequence[str]) -> GuessedSubject:
+def _called_so(entry: Entry, guess: Guess, function: Any, entrance: Entrance) -> GuessedSubject:
     required = guess.required
     positional = [parameter for parameter in required if not parameter.is_keyword]
+    by_name = [parameter for parameter in required if parameter.is_keyword]
     places: Mapping[str, int] = {parameter.name: place for place, parameter in enumerate(positional)}
     return GuessedSubject(
         function,
         inputs=[_argument(parameter.value) for parameter in positional],
-        keywords={parameter.name: _argument(parameter.value) for parameter in required if parameter.is_keyword},
+        keywords={parameter.name: _argument(parameter.value) for parameter in by_name},
         name=entry.name,
         sizes={name: list(sizes) for name, sizes in guess.sizes},
         dtypes=guess.dtypes or DTYPES,
         mutates=[places.get(parameter.name, parameter.name) for parameter in required if parameter.is_mutated],
         gradients=entry.wrapper.gradients,
-        callers=tuple(callers),
+        free=entrance.free or None,
+        callers=(entrance.doubt,) if entrance.doubt else (),
         ranks=tuple(f"how many dimensions `{one.name}` has" for one in required if _has_no_rank(one)),
         doubts=tuple(doubt for one in required if (doubt := _doubt(one))),
-        names=tuple(parameter.name for parameter in required),
+        names=tuple(one.name for one in (*positional, *by_name) if isinstance(one.value, Tensor | Offsets)),
     )
 
 

@@ -16,6 +16,7 @@ import torch
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.execute.blame import described
 from tritonaudit.finding import Status
+from tritonaudit.subject.guessed import GuessedSubject
 from tritonaudit.subject.inputs import Arguments, make_inputs, passed_in, tensors_in
 from tritonaudit.subject.inputs import eighths as passed_backward
 from tritonaudit.subject.model import Case, Layout, Subject
@@ -121,7 +122,7 @@ class Relations:
 
     def laid_out(self, laid: Case) -> CaseOutcome:
         """The same values in tensors that lie otherwise."""
-        layout, given = laid.layout, self._inputs(laid)
+        layout, given = laid.layout, self._laid(laid)
         is_other = layout is Layout.EXPANDED
         first = self._known_of(laid, _contiguous(given)) if is_other else self._at(_plainly(laid))
         other = self._called(laid, given)
@@ -276,14 +277,30 @@ class Relations:
         output = next(result.tensor for result in called.results if result.name.startswith("output"))
         return float((output.double() * passed_backward(output, passed_in(case).times).double()).sum())
 
+    def _laid(self, case: Case) -> Arguments:
+        """The inputs, of which those lie as the case says that users may choose; the others lie contiguously."""
+        free, given = _free(self.subject), self._inputs(case)
+        names = getattr(self.subject, "names", ())
+        if free is None or len(list(tensors_in(given))) != len(names):
+            return given
+        turn = iter(names)
+
+        def placed(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+            return [one.detach() if next(turn) in free else one.contiguous().clone() for one in tensors]
+
+        return converted(given, placed, frozenset(one.dtype for one in tensors_in(given)))
+
     def _by_one(self, laid: Case, first: Known) -> str:
         """Which of the tensors has to lie so by itself."""
         if laid.layout is Layout.EXPANDED:
             return ""
         alone = []
         names = getattr(self.subject, "names", ())
+        free = _free(self.subject)
         count = len(list(tensors_in(first.called.given)))
         for place in range(count if count > 1 else 0):
+            if free is not None and (count != len(names) or names[place] not in free):
+                continue
             try:
                 other = self._called(laid, _only(place, self._inputs(laid), self._inputs(_plainly(laid))))
             except NotCalled:
@@ -396,6 +413,11 @@ def tried(work: Callable[[Case], CaseOutcome]) -> Callable[[Case], CaseOutcome]:
             return _none(case, str(error))
 
     return attempt
+
+
+def _free(subject: Subject) -> frozenset[str] | None:
+    """The parameters of which users choose how their tensors lie; None for all."""
+    return subject.free if isinstance(subject, GuessedSubject) else None
 
 
 def _plainly(case: Case) -> Case:
