@@ -25,6 +25,7 @@ def checkout_of(package: Path, scratch: Path) -> Path:
 
 def audited(path: Path, budget: float, most: float, kept: Path) -> dict[str, Any]:
     """The report on a file, in JSON; one without anything where it takes longer than that."""
+    kept.mkdir(parents=True, exist_ok=True)
     report = kept / ("-".join(path.parts[-4:]) + ".json")
     command = [sys.executable, "-m", "tritonaudit", "audit", str(path), "--only", "correctness,memory"]
     command += ["--device", "cpu", "--jobs", "1", "--budget", str(budget), "--seed", "1"]

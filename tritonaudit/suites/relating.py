@@ -164,7 +164,8 @@ def _asked(relations: Relations, what: str, work: Work, case: Case) -> CaseOutco
     if not doubts:
         return outcome
     question = f"nothing in the project shows {_listed(doubts)}"
-    return replace(outcome, sightings=tuple(replace(one, question=question) for one in outcome.sightings))
+    sightings = (replace(one, question=one.question or question) for one in outcome.sightings)
+    return replace(outcome, sightings=tuple(sightings))
 
 
 def _stays(device: Device, subject: GuessedSubject, what: str) -> bool:

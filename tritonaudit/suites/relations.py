@@ -14,7 +14,6 @@ from functools import partial
 import torch
 
 from tritonaudit.capture.launch import KernelRef
-from tritonaudit.execute.blame import described
 from tritonaudit.finding import Status
 from tritonaudit.subject.guessed import GuessedSubject
 from tritonaudit.subject.inputs import Arguments, make_inputs, passed_in, tensors_in
@@ -23,7 +22,7 @@ from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.suites import memory
 from tritonaudit.suites.apart.messages import Unsendable
 from tritonaudit.suites.calling import Called, Device, How, Result, call_subject
-from tritonaudit.suites.correctness import blocks_of
+from tritonaudit.suites.correctness import blocks_of, crash_words
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.formats import wide
 from tritonaudit.suites.judgement import Judgement
@@ -38,6 +37,8 @@ _GROSS = 0.01
 """Of the root mean square of what is wanted, what is off by less may be rounding."""
 _GROSS_ROUNDINGS = 32
 """In a narrow type, so many roundings may be, too."""
+_GRADIENT = "gradient of "
+_OTHER_SLOPES = "nothing shows whether its gradients are meant to be others, as an estimate's may be"
 _DRAWS = 2
 _PLAIN = How()
 _STEP = 1.0 / 64
@@ -187,8 +188,8 @@ class Relations:
 
     def slopes(self, ordinary: Case, case: Case) -> CaseOutcome:
         """What backward gives are the slopes of what forward gives."""
-        if self._of_slopes(ordinary):
-            return _none(case, "in an ordinary case its gradients are no slopes of its results")
+        if found := self._of_slopes(ordinary):
+            return self._found(ordinary, [replace(one, question=_OTHER_SLOPES) for one in found])
         return self._found(case, self._of_slopes(case))
 
     # -- what they come to -------------------------------------------------------------------------------------------
@@ -243,7 +244,7 @@ class Relations:
     def _of_slopes(self, case: Case) -> list[Sighting]:
         base = self._at(case)
         outputs = [result for result in base.results if result.name.startswith("output")]
-        gradients = [result for result in base.results if result.name.startswith("gradient of ")]
+        gradients = [result for result in base.results if result.name.startswith(_GRADIENT)]
         if len(outputs) != 1 or not gradients or not outputs[0].tensor.is_floating_point():
             raise NotCalled("it has not one output and gradients")
         found: list[Sighting] = []
@@ -342,7 +343,7 @@ class Relations:
             self.device, self.subject, case, how, self._inputs(case) if arguments is None else arguments
         )
         if called.error is not None:
-            raise NotCalled(f"calling it {described(called.error)}")
+            raise NotCalled(crash_words(called.error))
         return called
 
     # -- comparisons -------------------------------------------------------------------------------------------------
@@ -353,10 +354,11 @@ class Relations:
         return self._compared(wanted, other, places, text)
 
     def _along(self, whole: Known, part: Called, sizes: tuple[int, int]) -> list[tuple[int, int]]:
-        """The results that have the dimension, and along which axis."""
+        """The results that have the dimension, and along which axis; what is passed backward depends on all sizes."""
         pairs = zip(whole.results, part.results, strict=False)
         axes = [axis_of(one.tensor.shape, other.tensor.shape, sizes) for one, other in pairs]
-        return [(place, axis) for place, axis in enumerate(axes) if axis is not None]
+        is_forward = [not result.name.startswith(_GRADIENT) for result in whole.results]
+        return [(place, axis) for place, axis in enumerate(axes) if axis is not None and is_forward[place]]
 
     def _cut(
         self, whole: Known, pairs: Sequence[tuple[int, int]], pick: Callable[[torch.Tensor, int], torch.Tensor]
