@@ -7,7 +7,7 @@ that nobody is accused of what only a guess shows.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -20,6 +20,7 @@ from tritonaudit.source.discover import project_root
 from tritonaudit.source.outline import Unparsable, outline
 from tritonaudit.subject.entries import Entrance, entrance_of
 from tritonaudit.subject.find import imports_us, kind_of
+from tritonaudit.subject.guess.dimensions import is_invented
 from tritonaudit.subject.guess.parameters import Guess, GuessedParameter, TorchName, guesses
 from tritonaudit.subject.guess.roles import KernelRoles
 from tritonaudit.subject.model import DTYPES, FLOATING, Offsets, Subject, Tensor
@@ -36,8 +37,8 @@ class GuessedSubject(Subject):
     """A wrapper with guessed inputs, and no reference.
 
     Users may give it tensors of the `free` parameters as they like, or of all where that is None; `callers` say why
-    that may be none. On the `ranks` and `doubts` nothing in the project sheds light: what is seen of the wrapper may
-    come of these. `names` are those of the parameters that are tensors, in the order of the arguments. `others` are
+    that may be none. On the `ranks` and `doubts` nothing in the project sheds light, nor on the `sizes_apart`, where
+    sizes differ from those that it is first called with: what is seen of the wrapper may come of these. `names` are those of the parameters that are tensors, in the order of the arguments. `others` are
     further ways to call it, for where this one fails.
     """
 
@@ -45,6 +46,7 @@ class GuessedSubject(Subject):
     callers: tuple[str, ...] = ()
     ranks: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    sizes_apart: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     others: tuple[GuessedSubject, ...] = ()
 
@@ -142,6 +144,7 @@ def _called_so(entry: Entry, guess: Guess, function: Any, entrance: Entrance) ->
         free=entrance.free or None,
         callers=(entrance.doubt,) if entrance.doubt else (),
         ranks=tuple(f"how many dimensions `{one.name}` has" for one in required if _has_no_rank(one)),
+        sizes_apart=tuple(_sizes_apart(required)),
         doubts=tuple(doubt for one in required if (doubt := _doubt(one))),
         names=tuple(one.name for one in (*positional, *by_name) if isinstance(one.value, Tensor | Offsets)),
     )
@@ -157,6 +160,15 @@ def _argument(value: Any) -> Any:
 
 def _has_no_rank(parameter: GuessedParameter) -> bool:
     return isinstance(parameter.value, Tensor) and not parameter.is_known
+
+
+def _sizes_apart(required: Sequence[GuessedParameter]) -> Iterator[str]:
+    """Of several tensors those with a dimension that neither code nor notes name, and that no other one has."""
+    tensors = [(one.name, one.value) for one in required if isinstance(one.value, Tensor)]
+    for name, tensor in tensors if len(tensors) > 1 else ():
+        others = {dim for other, value in tensors if other != name for dim in value.dims}
+        if any(is_invented(dim, name) and dim not in others for dim in tensor.dims):
+            yield f"how the sizes of `{name}` go with those of other tensors"
 
 
 def _doubt(parameter: GuessedParameter) -> str:

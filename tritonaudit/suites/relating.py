@@ -159,6 +159,8 @@ def _asked(relations: Relations, what: str, work: Work, case: Case) -> CaseOutco
     if not outcome.sightings or not isinstance(subject, GuessedSubject):
         return outcome
     doubts = [*subject.callers, *subject.doubts]
+    if case.sizes != ordinary_case(subject).sizes:
+        doubts += subject.sizes_apart
     if subject.ranks and not (doubts or _stays(relations.device, subject, what)):
         doubts += subject.ranks
     if not doubts:

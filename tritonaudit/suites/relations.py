@@ -126,6 +126,8 @@ class Relations:
         layout, given = laid.layout, self._laid(laid)
         is_other = layout is Layout.EXPANDED
         first = self._known_of(laid, _contiguous(given)) if is_other else self._at(_plainly(laid))
+        if is_other and first.called.changed:
+            raise NotCalled(f"it changes {first.called.changed[0].name}, whose rows then are one")
         other = self._called(laid, given)
         text = f"tensors {_OF_LAYOUT[layout]}, of the same values,"
         found = self._unlike(first, other, text)
