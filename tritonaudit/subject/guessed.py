@@ -38,8 +38,9 @@ class GuessedSubject(Subject):
 
     Users may give it tensors of the `free` parameters as they like, or of all where that is None; `callers` say why
     that may be none. On the `ranks` and `doubts` nothing in the project sheds light, nor on the `sizes_apart`, where
-    sizes differ from those that it is first called with: what is seen of the wrapper may come of these. `names` are those of the parameters that are tensors, in the order of the arguments. `others` are
-    further ways to call it, for where this one fails.
+    sizes differ from those that it is first called with: what is seen of the wrapper may come of these. `names` are
+    those of the parameters that are tensors, in the order of the arguments. `others` are further ways to call it, for
+    where this one fails.
     """
 
     free: frozenset[str] | None = None
