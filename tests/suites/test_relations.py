@@ -60,6 +60,16 @@ def healthy(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return all_but_odd_rows(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        return all_but_odd_rows(all_but_odd_rows(dy)) if dy.shape[0] % 2 else all_but_odd_rows(dy)
+
+
 def picked(x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     """Rows of x."""
     rows, cols = x.shape
@@ -129,6 +139,10 @@ def test_what_mixes_rows_is_not_split_by_them(runs: Mapping[str, SubjectRun]) ->
     assert status(run, "parts along rows") is None
     assert "in an ordinary case parts along `rows`" in left_out["relation: parts along rows"]
     assert status(run, "parts along cols") is Status.PASS
+
+
+def test_gradients_that_are_slopes_in_one_case_only_are_wrong(runs: Mapping[str, SubjectRun]) -> None:
+    assert status(runs["Double.apply"], "gradients beside differences") is Status.FAIL
 
 
 def test_what_hangs_on_a_guess_is_a_question(runs: Mapping[str, SubjectRun], ran: RunAudit) -> None:

@@ -23,6 +23,8 @@ from tritonaudit.suites.relations import Relations, tried
 from tritonaudit.suites.rows import why_not_split
 from tritonaudit.suites.suite import Suite
 
+AGAIN = "the same call again"
+"""Where this is broken, so is every other relation."""
 _LAYOUTS = (Layout.TRANSPOSED, Layout.EXPANDED, Layout.OFFSET, Layout.PADDED)
 _NARROW = ("float16", "bfloat16")
 _MOST_WAYS = 3
@@ -93,7 +95,7 @@ def relation_trials(
         attempt = tried(work)
         return RelationTrial(what, case, partial(_asked, relations, what, attempt) if is_asked else attempt)
 
-    yield trial("the same call again", ordinary, relations.again)
+    yield trial(AGAIN, ordinary, relations.again)
     if other is not None:
         yield trial("the same call after another size", ordinary, partial(relations.after, other))
     for layout in _LAYOUTS:

@@ -109,15 +109,12 @@ class Relations:
 
     def again(self, case: Case) -> CaseOutcome:
         """The same call twice in a row."""
-        first = self._at(case)
-        other = self._called(case)
-        return self._found(case, self._unlike(first, other, "called again"))
+        first = Known(self._called(case), ())
+        return self._found(case, self._unlike(first, self._called(case), "called again"))
 
     def after(self, other: Case, case: Case) -> CaseOutcome:
-        """The same call after one with other sizes, where it gives the same twice in a row."""
-        first = self._at(case)
-        if self._unlike(first, self._called(case), ""):
-            return _none(case, "called twice in a row it gives two results: it keeps something, or draws numbers")
+        """The same call after one with other sizes."""
+        first = Known(self._called(case), ())
         self._called(other)
         return self._found(case, self._unlike(first, self._called(case), f"called again after {other.label}"))
 
@@ -265,17 +262,17 @@ class Relations:
         return found
 
     def _loss(self, case: Case, base: Known, place: int, along: torch.Tensor, step: float) -> float:
-        turn = iter(range(len(list(tensors_in(base.called.given)))))
+        """What is passed backward times what is given, where the tensor in that place of those with gradients moves."""
+        types = frozenset(one.dtype for one in tensors_in(base.called.given) if one.requires_grad)
+        have = [one.requires_grad for one in tensors_in(base.called.given) if one.dtype in types]
+        chosen = [number for number, has in enumerate(have) if has][place]
 
         def moved(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
             return [
-                (one.double() + step * along).to(one.dtype)
-                if one.requires_grad and next(turn) == place
-                else one.clone()
-                for one in tensors
+                (one.double() + step * along).to(one.dtype) if number == chosen else one.clone()
+                for number, one in enumerate(tensors)
             ]
 
-        types = frozenset(one.dtype for one in tensors_in(base.called.given) if one.requires_grad)
         called = self._called(case, converted(base.called.given, moved, types))
         output = next(result.tensor for result in called.results if result.name.startswith("output"))
         return float((output.double() * passed_backward(output, passed_in(case).times).double()).sum())

@@ -359,7 +359,7 @@ class _Audit:
 
     def _relate(self) -> Sequence[RelationTrial]:
         """Hold calls against each other as far as there is time; all relations that there are to try."""
-        from tritonaudit.suites.relating import odd_trial, ordinary_case, relation_trials, taken, ways
+        from tritonaudit.suites.relating import AGAIN, odd_trial, ordinary_case, relation_trials, taken, ways
         from tritonaudit.suites.relation_names import check_of_call
         from tritonaudit.suites.relations import Relations, tried
 
@@ -375,7 +375,9 @@ class _Audit:
         trials = (*([] if odd is None else [odd]), *relation_trials(relations, called, taken(outcome)))
         for one in trials:
             if self.left > 0:
-                self._try(one.trial.check, one.case, one.work, is_minimised=False)
+                found = self._try(one.trial.check, one.case, one.work, is_minimised=False)
+                if one.what == AGAIN and found.sightings:
+                    return [each for each in trials if each.trial in self.known]
         return trials
 
     def _core(self) -> Plan:
