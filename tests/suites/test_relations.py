@@ -36,12 +36,17 @@ def packed_rows(x: torch.Tensor) -> torch.Tensor:
     return out
 
 
-def all_but_odd_rows(x: torch.Tensor) -> torch.Tensor:
+def _doubled(x: torch.Tensor, programs: int) -> torch.Tensor:
     x = x.contiguous()
     rows, cols = x.shape
     out = torch.zeros(rows, cols, device=x.device, dtype=x.dtype)
-    double_kernel[(rows // 2 * 2 if rows > 1 else 1,)](x, out, cols, BLOCK=triton.next_power_of_2(cols))
+    double_kernel[(programs,)](x, out, cols, BLOCK=triton.next_power_of_2(cols))
     return out
+
+
+def all_but_odd_rows(x: torch.Tensor) -> torch.Tensor:
+    rows, _ = x.shape
+    return _doubled(x, rows // 2 * 2 if rows > 1 else 1)
 
 
 @triton.jit
@@ -63,11 +68,13 @@ def healthy(x: torch.Tensor) -> torch.Tensor:
 class Double(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
-        return all_but_odd_rows(x)
+        rows, _ = x.shape
+        return _doubled(x, rows)
 
     @staticmethod
     def backward(ctx, dy):
-        return all_but_odd_rows(all_but_odd_rows(dy)) if dy.shape[0] % 2 else all_but_odd_rows(dy)
+        slope = _doubled(dy, dy.shape[0])
+        return 2 * slope if dy.shape[0] % 2 else slope
 
 
 def picked(x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
