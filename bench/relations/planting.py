@@ -139,7 +139,7 @@ def _faulty(text: str, fault: Fault) -> str:
 def _row(subject: str, what: str, report: dict[str, Any], name: str) -> str:
     said = list(_said(report, name))
     sure = [text for text in said if not text.startswith("question")]
-    found = "yes" if sure else "asked" if said else "no"
+    found = "yes" if sure else "asked" if said else "no" if "ran" in report else "not in time"
     cell = json.dumps(said[0][:160])[1:-1].replace("|", "/") if said else ""
     return f"| `{subject}` | {what} | {found} | {cell} |"
 
