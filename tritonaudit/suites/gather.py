@@ -63,9 +63,11 @@ class SubjectRun:
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """What was seen that a guess may be to blame for, each with what would have to be known."""
-        seen = (one for trial in self.trials for one in trial.sightings if one.question)
-        return tuple(dict.fromkeys(f"`{one.kernel.name}`: {one.text}: {one.question}" for one in seen))
+        """What was seen that a guess may be to blame for, with what would have to be known: once of each symptom."""
+        first: dict[tuple[Symptom, KernelRef], Sighting] = {}
+        for one in (one for trial in self.trials for one in trial.sightings if one.question):
+            first.setdefault((one.symptom, one.kernel), one)
+        return tuple(f"`{one.kernel.name}`: {one.text}: {one.question}" for one in first.values())
 
     @property
     def cases(self) -> int:
