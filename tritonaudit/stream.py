@@ -24,6 +24,7 @@ from tritonaudit.report.section import Section
 from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover, project_root
 from tritonaudit.subject.find import subject_files
+from tritonaudit.subject.guessed import uncovered
 from tritonaudit.suites.runs import Runs
 from tritonaudit.suites.stage import Where, gpu_for, judge_runs
 
@@ -56,7 +57,9 @@ def audit_files(
     hear(found.problems)
     digests = digests_of(found.sources, config, request)
     wanted = [path for path in found.sources if not known(shown_path(path), digests[path])]
-    subjects = set(subject_files([path for path in wanted if path not in found.notebooks]))
+    readable = [path for path in wanted if path not in found.notebooks]
+    subjects = set(subject_files(readable))
+    subjects |= set(uncovered(readable, subject_files(found.files)))
     others = [path for path in wanted if path not in subjects]
     if "source" in request.parts and others:
         read = audit_paths(others, config, replace(request, parts=frozenset(("source",))), progress)

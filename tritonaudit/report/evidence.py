@@ -25,9 +25,10 @@ from tritonaudit.report.words import Code, Words, among, words
 from tritonaudit.results import SOURCE
 from tritonaudit.rules import all_rules
 from tritonaudit.shown import shown_path
-from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.facts import WATCHED, Symptom
 from tritonaudit.suites.gather import SubjectRun
 from tritonaudit.suites.hollow import FAR, LARGE
+from tritonaudit.suites.relation_names import is_relation
 from tritonaudit.suites.stability import HARDSHIPS, NUMERIC, can_hold
 from tritonaudit.suites.stage import RunAudit
 from tritonaudit.suites.suite import Suite
@@ -230,7 +231,13 @@ def codes_of(check: str) -> frozenset[str]:
 
 
 def reported_by(check: str) -> frozenset[str]:
-    """The rules that report it, also where a check has a name of its own: a hardship is reported as unstable."""
+    """The rules that report it, also where a check has a name of its own: a hardship is reported as unstable.
+
+    What one shows of other sizes than usual, in a relation, may be reported by the rules of memory.
+    """
+    if is_relation(check):
+        of_memory = (codes_of(symptom.value) for symptom in WATCHED)
+        return codes_of(Symptom.BROKEN_RELATION.value).union(*of_memory)
     return codes_of(Symptom.UNSTABLE.value) if check in _HARDSHIPS else codes_of(check)
 
 

@@ -68,6 +68,8 @@ def _subject(run: SubjectRun, device: str) -> Iterator[Line]:
         worst = max(one.ratio for one in closeness)
         text = f"{_INDENT}error at most {worst:.2g} of its budget; within 1e-5 in {strict} of {len(closeness)} cases,"
         yield ((f"{text} within 1e-3 in {loose}", ""),)
+    for question in run.questions:
+        yield ((f"{_INDENT}question: {visible(question)}", "yellow"),)
     for what, why in run.left_out:
         yield ((f"{_INDENT}left out: {visible(what)}: {visible(why)}", "dim"),)
     if run.seed is not None:
@@ -96,6 +98,7 @@ def _data(run: SubjectRun) -> dict[str, Any]:
             for one in run.outcomes
         ],
         "trials": [_trial(trial) for trial in run.trials],
+        "questions": list(run.questions),
         "asked": [suite.value for suite in run.asked],
         "failed_unasked": list(run.failed_unasked),
         "left_out": [{"what": what, "why": why} for what, why in run.left_out],

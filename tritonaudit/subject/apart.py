@@ -21,7 +21,7 @@ from tritonaudit.absent.importer import import_for_user
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.execute.blame import described
 from tritonaudit.source.decode import Undecodable, decode
-from tritonaudit.subject.find import SubjectKind, kind_of, operation_of, reference_of
+from tritonaudit.subject.find import SubjectKind, imports_us, kind_of, operation_of, reference_of
 from tritonaudit.subject.model import VARIABLE_SUFFIX, Subject
 from tritonaudit.subject.modules import import_folders, module_name
 from tritonaudit.subject.slicing import Imported, Slice, binding, sliced
@@ -101,7 +101,19 @@ class _Apart:
                 return self._variant(path)
             case SubjectKind.SPEC:
                 return self._of_spec(path, name)
+            case None if not imports_us(path):
+                return self._guessed(path, name)
         raise Inseparable("subjects of a folder are judged where they are called")
+
+    def _guessed(self, path: Path, name: str) -> Subject:
+        """Its inputs are guessed from the text: nothing of the file is run."""
+        from tritonaudit.subject.guessed import guessed_subjects
+
+        absent = self.absent
+        found = guessed_subjects(path, lambda other: absent if other == name else None)
+        if (subject := next(found, None)) is None:
+            raise Inseparable(f"it has no wrapper `{name}`")
+        return subject
 
     def _pair(self, path: Path) -> Subject:
         from tritonaudit.subject.kernelbench import pair_subject

@@ -37,6 +37,11 @@ def unnoticed(files: Iterable[Path]) -> Iterator[Path]:
             yield path
 
 
+def imports_us(path: Path) -> bool:
+    """Whether a file imports tritonaudit."""
+    return _IMPORTS_US.search(_text_of(path)) is not None
+
+
 def kind_of(path: Path) -> SubjectKind | None:
     """How a file says what is to be audited; None for a file that does not, or that cannot be read."""
     is_spec, is_variant = _SPEC_NAME.fullmatch(path.name), _VARIANT_NAME.fullmatch(path.name)

@@ -12,7 +12,8 @@ from typing import Any
 from tritonaudit.absent.said import Unrun, newly_said, say
 from tritonaudit.absent.stand_in import origin_of
 from tritonaudit.subject.execute import LoadError, run_file, running
-from tritonaudit.subject.find import SubjectKind, kind_of, operation_of, reference_of, variants_in
+from tritonaudit.subject.find import SubjectKind, imports_us, kind_of, operation_of, reference_of, variants_in
+from tritonaudit.subject.guessed import function_in, guessed_subjects
 from tritonaudit.subject.model import VARIABLE_SUFFIX, Subject
 
 __all__ = ["LoadError", "load_subjects"]
@@ -20,6 +21,8 @@ __all__ = ["LoadError", "load_subjects"]
 
 def load_subjects(path: Path) -> tuple[Subject, ...]:
     """The subjects of a spec file, a KernelBench pair or a variant, or of all variants in a folder.
+
+    Those of any other file that does not import tritonaudit are its wrappers, called with guessed inputs.
 
     Each has a name, and no two have the same. Raises LoadError with the user's file and line.
     """
@@ -34,6 +37,8 @@ def load_subjects(path: Path) -> tuple[Subject, ...]:
             return (_pair(path),)
         case SubjectKind.VARIANT:
             return (_variant(path),)
+        case None if not imports_us(path):
+            return _guessed(path)
         case _:
             return _spec(path)
 
@@ -65,6 +70,15 @@ def _there(found: dict[int, Subject], path: Path) -> Iterator[tuple[int, Subject
             say(Unrun(subject.name, origin))
     if absent and all(origin_of(subject.function) is not None for subject in found.values()):
         raise LoadError(f"its subjects are not there: `{absent}` is stood in for; {'; '.join(newly_said())}", str(path))
+
+
+def _guessed(path: Path) -> tuple[Subject, ...]:
+    """Its wrappers, as far as running the file defines them."""
+    module = run_file(path)
+    found = tuple(guessed_subjects(path, lambda name: function_in(module, name)))
+    if not found:
+        raise LoadError("it has no function that launches a kernel and can be called", str(path))
+    return found
 
 
 def _pair(path: Path) -> Subject:

@@ -149,19 +149,24 @@ class Called:
 class Elsewhere(Protocol):
     """In the place of a wrapper that is called in a process of its own."""
 
-    def called(self, subject: Subject, case: Case, how: How) -> Called:
-        """What calling it there comes to."""
+    def called(self, subject: Subject, case: Case, how: How, arguments: Arguments | None = None) -> Called:
+        """What calling it there comes to, on the arguments, or else on those that the case gives."""
 
     def calls(self, subject: Subject, case: Case, values: Sequence[Arguments], draw: int) -> Any:
         """What the `Calls` of integrity come to there."""
 
 
-def call_subject(device: Device, subject: Subject, case: Case, how: How = How()) -> Called:
-    """Call the subject's wrapper on the inputs of a case. What user code raises is part of the answer."""
+def call_subject(
+    device: Device, subject: Subject, case: Case, how: How = How(), arguments: Arguments | None = None
+) -> Called:
+    """Call the subject's wrapper on the arguments, or else on the inputs of a case.
+
+    What user code raises is part of the answer.
+    """
     if isinstance(subject.function, Absent):
         caller: Elsewhere = subject.function.caller
-        return caller.called(subject, case, how)
-    called = called_here(device, subject, case, how)
+        return caller.called(subject, case, how, arguments)
+    called = called_here(device, subject, case, how, arguments)
     harness.repair()
     return called
 

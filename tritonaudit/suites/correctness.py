@@ -73,7 +73,7 @@ def _reported_of(multiprocessors: int, outcome: CaseOutcome, called: Called) -> 
     few = f"with {multiprocessors} multiprocessors"
     is_empty = any(ran.launch.grid is not None and 0 in ran.launch.grid for ran in called.ran)
     if called.error is not None or is_empty:
-        why = f"{few} it launches no programs" if called.error is None else f"{few} {_crash(called.error)}"
+        why = f"{few} it launches no programs" if called.error is None else f"{few} {crash_words(called.error)}"
         unchecked = tuple((symptom, why) for symptom in sorted_(outcome.checked | _RESULTS))
         return replace(outcome, checked=frozenset(), sightings=(), unchecked=unchecked, is_refused=True)
     sightings = tuple(replace(one, text=f"{one.text}, {few}") for one in outcome.sightings)
@@ -99,7 +99,7 @@ def repeat(device: Device, subject: Subject, case: Case) -> CaseOutcome:
                 break
     if first.error is not None:
         why = "" if device.lost else why_refused(subject, case, first.given, first.error)
-        unchecked = ((Symptom.NONDETERMINISTIC, why or _crash(first.error)),)
+        unchecked = ((Symptom.NONDETERMINISTIC, why or crash_words(first.error)),)
         return CaseOutcome(case, frozenset(), unchecked=unchecked, is_refused=bool(why))
     checked = frozenset((Symptom.NONDETERMINISTIC,))
     return CaseOutcome(case, checked, tuple(sightings), seconds=time.perf_counter() - started)
@@ -118,7 +118,7 @@ def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutc
         outcome.sightings,
         outcome.unchecked,
         outcome.closeness,
-        frozenset(size for launch in launches for size in _blocks(launch)),
+        frozenset(size for launch in launches for size in blocks_of(launch)),
         tuple(dict.fromkeys(launch.kernel for launch in launches)),
         tuple(dict.fromkeys(launch.config for launch in launches if launch.config)),
         seconds,
@@ -127,7 +127,7 @@ def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutc
     )
 
 
-def _blocks(launch: Launch) -> Iterator[int]:
+def blocks_of(launch: Launch) -> Iterator[int]:
     """The sizes of blocks among the constants that a kernel was launched with: powers of 2 that are not small."""
     kinds = dict(launch.signature)
     for name, value in launch.arguments:
@@ -158,7 +158,9 @@ def _failed(subject: Subject, case: Case, called: Called, watched: frozenset[Sym
         unchecked = tuple((symptom, reason) for symptom in sorted_(every))
         return CaseOutcome(case, frozenset(), unchecked=unchecked, is_refused=bool(why))
     is_empty = 0 in case.sizes.values()
-    sighting = Sighting(Symptom.CRASH, _blamed(subject, called), _place(error), _crash(error), is_certain=not is_empty)
+    sighting = Sighting(
+        Symptom.CRASH, _blamed(subject, called), _place(error), crash_words(error), is_certain=not is_empty
+    )
     return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting, *memory.sightings(called)))
 
 
@@ -173,7 +175,7 @@ def why_refused(subject: Subject, case: Case, given: Arguments, error: BaseExcep
     if is_refusal(error):
         return f"the wrapper refuses the case: {described(error)}"
     if subject.given is not None and subject.given.is_elsewhere(case):
-        return f"the wrapper does not take inputs of other sizes or layouts than given: {_crash(error)}"
+        return f"the wrapper does not take inputs of other sizes or layouts than given: {crash_words(error)}"
     if subject.reference is not None and not (found := references(subject, given, case)).same:
         return f"the wrapper and the reference both fail: {found.reason}"
     return ""
@@ -184,7 +186,8 @@ def sorted_(symptoms: frozenset[Symptom]) -> Sequence[Symptom]:
     return [symptom for symptom in Symptom if symptom in symptoms]
 
 
-def _crash(error: BaseException) -> str:
+def crash_words(error: BaseException) -> str:
+    """How a report says that a call raised."""
     if isinstance(error, NoProgram):
         return f"{NOT_COMPILED}: {error}"
     return f"calling it {described(error)}"

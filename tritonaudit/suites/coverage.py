@@ -18,6 +18,8 @@ from tritonaudit.suites.stability import is_wrong_on_normal_numbers
 from tritonaudit.suites.suite import Suite
 
 NOT_PLANNED = "what is to be tried"
+REFERENCE = "a reference"
+"""What is missing where there is none, and relations alone are tried."""
 SUITES = (Suite.CORRECTNESS, Suite.STABILITY, Suite.MEMORY, Suite.INTEGRITY)
 """Those of the run stage."""
 
@@ -167,13 +169,17 @@ def _why_unchecked(one: CoreTrial, outcome: CaseOutcome) -> str:
     return next(reasons, "it came to no result")
 
 
-def core_outcome(place: str, outcomes: Iterable[Outcome], coverage: Coverage) -> Outcome:
-    """What of the core was tried, as a check of its own, which is incomplete where a pass would rest on too little."""
+def core_outcome(place: str, outcomes: Iterable[Outcome], coverage: Coverage, held: str = "") -> Outcome:
+    """What of the core was tried, as a check of its own, which is incomplete where a pass would rest on too little.
+
+    Where there is no reference, `held` says what stands in its place.
+    """
     doubts = [f"{one.check} inconclusive: {one.reason}" for one in outcomes if one.status is Status.INCONCLUSIVE]
     if coverage.is_complete and not doubts:
         reason = "; ".join(f"{suite} does not apply: {why}" for suite, why in coverage.inapplicable)
         return Outcome(CORE, place, Status.PASS, coverage.shown, reason)
-    reason = "; ".join(filter(None, (shown_missing(coverage.missing), *doubts)))
+    missing = [one for one in coverage.missing if not held or one.what != REFERENCE]
+    reason = "; ".join(filter(None, (held, shown_missing(missing), *doubts)))
     return Outcome(CORE, place, Status.INCOMPLETE, coverage.shown, reason)
 
 

@@ -36,6 +36,7 @@ class Symptom(Enum):
     THREAD = "thread or stream beside the call"
     PATCHED = "checking functions replaced"
     WEAK_REFERENCE = "reference too weak"
+    BROKEN_RELATION = "results that contradict each other"
 
 
 WATCHED = frozenset(

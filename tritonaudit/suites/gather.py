@@ -16,6 +16,7 @@ from tritonaudit.suites.facts import SELDOM, RunKernel, Seen, Symptom
 from tritonaudit.suites.journal import REST, Ended, Record, Stopped
 from tritonaudit.suites.opinion import Opinion, outcome_of
 from tritonaudit.suites.outcome import CaseOutcome, Sighting, Simplest
+from tritonaudit.suites.relation_names import is_call, is_relation, shown_relations, silent_relations
 from tritonaudit.suites.sentences import counted
 from tritonaudit.suites.stability import NUMERIC
 from tritonaudit.suites.suite import Suite
@@ -61,6 +62,14 @@ class SubjectRun:
         return not is_wrong and all(missed.is_moot for missed in missing)
 
     @property
+    def questions(self) -> tuple[str, ...]:
+        """What was seen that a guess may be to blame for, with what would have to be known: once of each symptom."""
+        first: dict[tuple[Symptom, KernelRef], Sighting] = {}
+        for one in (one for trial in self.trials for one in trial.sightings if one.question):
+            first.setdefault((one.symptom, one.kernel), one)
+        return tuple(f"`{one.kernel.name}`: {one.text}: {one.question}" for one in first.values())
+
+    @property
     def cases(self) -> int:
         """How many different cases were tried."""
         return len({trial.case.label for trial in self.trials})
@@ -89,21 +98,26 @@ def gather(
     ended = [entry for one in records for entry in one.ended]
     trials = tuple(_where_it_proves(entry.outcome for entry in ended))
     stopped = record.stopped
-    left_out = stopped.left_out if stopped else ((REST, cut_short),)
+    left_out = (*(stopped.left_out if stopped else ((REST, cut_short),)), *silent_relations(ended))
+    is_related_alone = bool(ended) and all(is_relation(entry.trial.check) for entry in ended)
     place = f"{shown_path(path)}: {subject}"
-    coverage = coverage_of(_with_suites(record, watched), cut_short)
+    of_suites = [(record, [Suite.CORRECTNESS])] if is_related_alone else _with_suites(record, watched)
+    coverage = coverage_of(of_suites, cut_short)
     none = dict(coverage.inapplicable).get(Suite.STABILITY.value, "")
+    why, no_hardship = _why_unknown(stopped, cut_short), f"does not apply: {none}" if none else ""
     checks = (
-        *_outcomes(place, trials, _why_unknown(stopped, cut_short), f"does not apply: {none}" if none else ""),
+        *(() if is_related_alone else _outcomes(place, trials, why, no_hardship)),
         *_named_outcomes(place, ended),
     )
+    core = core_outcome(place, checks, coverage, shown_relations(checks))
+    is_never_called = is_related_alone and all(is_call(entry.trial.check) for entry in ended)
     return SubjectRun(
         path,
         subject,
         trials,
         tuple(_kernels(path, subject, trials)),
         (
-            core_outcome(place, checks, coverage),
+            *(() if is_never_called and stopped else (core,)),
             *checks,
             *(_second_opinion(place, record, cut_short) if cross_checked else ()),
             *(() if stopped else (Outcome(REST, place, Status.NOT_RUN, reason=cut_short),)),
@@ -143,7 +157,7 @@ def _kernels(path: Path, subject: str, trials: Sequence[CaseOutcome]) -> Iterato
     places = Places()
     found: dict[KernelRef, dict[object, list[tuple[Sighting, Case]]]] = {}
     for trial in trials:
-        for sighting in trial.sightings:
+        for sighting in (one for one in trial.sightings if not one.question):
             alike = found.setdefault(sighting.kernel, {}).setdefault(sighting.key, [])
             alike.append((sighting, trial.case))
     cases = len({trial.case.label for trial in trials})
@@ -197,7 +211,7 @@ def _outcomes(place: str, trials: Sequence[CaseOutcome], missed: str, no_hardshi
 
     Where no hardship applies to the subject, `no_hardship` says so.
     """
-    for symptom in Symptom:
+    for symptom in (one for one in Symptom if one is not Symptom.BROKEN_RELATION):
         seen = [one for trial in trials for one in trial.sightings if one.symptom is symptom]
         checked = len({trial.case.label for trial in trials if symptom in trial.checked})
         reasons = [reason for trial in trials for other, reason in trial.unchecked if other is symptom]
@@ -213,8 +227,11 @@ def _is_wrong(trials: Sequence[CaseOutcome]) -> bool:
 
 def _named_outcomes(place: str, ended: Sequence[Ended]) -> Iterator[Outcome]:
     """What the trials that have a name of their own came to, name by name."""
+    silent = {check for check, _ in silent_relations(ended)}
     for check in dict.fromkeys(entry.trial.check for entry in ended if ": " in entry.trial.check):
         found = [entry.outcome for entry in ended if entry.trial.check == check]
+        if check in silent:
+            continue
         seen = [sighting for outcome in found for sighting in outcome.sightings]
         reasons = [reason for outcome in found for _, reason in outcome.unchecked]
         checked = 0 if all(outcome.unchecked for outcome in found) else len(found)
@@ -231,7 +248,13 @@ def outcome_of_check(
     check: str, place: str, seen: Sequence[Sighting], checked: int, reasons: Sequence[str]
 ) -> Iterator[Outcome]:
     """What a check of so many cases came to, which could not be made in others for these reasons."""
-    if seen:
+    sure = [one for one in seen if not one.question]
+    if seen and not sure:
+        yield Outcome(
+            check, place, Status.INCONCLUSIVE, counted(checked, "case"), f"{seen[0].text}; {seen[0].question}"
+        )
+    elif seen:
+        seen = sure
         status = Status.FAIL if any(one.is_certain for one in seen) else Status.WARN
         status = _INSTEAD.get(seen[0].symptom, status)
         surest = next((one for one in seen if one.is_certain), seen[0])

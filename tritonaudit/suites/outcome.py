@@ -28,7 +28,8 @@ class Sighting:
     """A symptom that one case shows: of which kernel, at which place of it (None: its `def`), and what was seen.
 
     Where no kernel is to blame, `kernel` is the wrapper. `is_certain` is False where it may be harmless. `related` are
-    other places that have to do with it, and how. `launch` is where the kernel was launched, `calls` are those through
+    other places that have to do with it, and how. With a `question` it is no defect before somebody answers that: what
+    was guessed of the inputs may be to blame. `launch` is where the kernel was launched, `calls` are those through
     which execution comes from the kernel to the place, as far as these are known.
     """
 
@@ -41,6 +42,7 @@ class Sighting:
     related: tuple[tuple[Place, str], ...] = ()
     launch: tuple[str, int] | None = None
     calls: tuple[Place, ...] = ()
+    question: str = ""
 
     @property
     def key(self) -> SightingKey:

@@ -208,9 +208,7 @@ def _from_nan(
     try:
         with InDouble():
             draws = [
-                _wide_results(
-                    subject, _converted(given, partial(_without_nan, draw=draw), narrower), case, len(precise)
-                )
+                _wide_results(subject, converted(given, partial(_without_nan, draw=draw), narrower), case, len(precise))
                 for draw in range(len(_IN_PLACE_OF_NAN))
             ]
     except Exception:
@@ -332,18 +330,18 @@ def _rounded(
 
 def in_double(arguments: Arguments, narrower: Set[torch.dtype] = NARROWER) -> Arguments:
     """Copies of the arguments, with floating-point numbers of these types, those of 16 and 32 bits, in float64."""
-    return _converted(arguments, lambda tensors: [tensor.double() for tensor in tensors], narrower)
+    return converted(arguments, lambda tensors: [tensor.double() for tensor in tensors], narrower)
 
 
 def off_by_a_rounding(arguments: Arguments, noise: Noise, narrower: Set[torch.dtype] = NARROWER) -> Arguments:
     """The same, each number off by about one rounding of float32, or of float64 where that is its type."""
-    return _converted(arguments, partial(perturb, noise=noise), narrower | {torch.float64})
+    return converted(arguments, partial(perturb, noise=noise), narrower | {torch.float64})
 
 
-def _converted(
+def converted(
     arguments: Arguments, convert: Callable[[Sequence[torch.Tensor]], Sequence[torch.Tensor]], types: Set[torch.dtype]
 ) -> Arguments:
-    """Copies of the arguments, of which tensors of these types are what they are converted to."""
+    """Copies of the arguments, of which tensors of these types are what they are converted to, all of them at once."""
     leaves, form = tree_flatten(arguments)
     places = [place for place, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
     chosen = [place for place in places if leaves[place].dtype in types]

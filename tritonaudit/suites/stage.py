@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -25,6 +25,7 @@ from tritonaudit.rules import all_rules
 from tritonaudit.shown import shown_path
 from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files, unnoticed
+from tritonaudit.subject.guessed import uncovered
 from tritonaudit.subject.specs import spec_beside
 from tritonaudit.suites.gather import INTERRUPTED, SubjectRun, gather
 from tritonaudit.suites.journal import Begun, CoreTried, Entry, Expected, Journal
@@ -103,15 +104,18 @@ def run_paths(
     all_rules()  # while the warm process imports what is tried with
     found = discover(paths, config)
     files = subject_files(found.files)
-    gpu, subjects, problems, stood_in = _gpu_and_subjects(files, request, progress)
-    ran = run_subjects(subjects, config, request, gpu, progress, passed)
-    problems = [*found.problems, *problems, *ran.audit.problems]
+    guessed = uncovered(found.files, files)
+    gpu, subjects, problems, stood_in = _gpu_and_subjects((*files, *guessed), request, progress)
+    ran = run_subjects(subjects, config, request, gpu, progress, passed, frozenset(guessed))
+    of_guessed = [one for one in problems if one.path in set(map(shown_path, guessed))]
+    problems = [*found.problems, *(one for one in problems if one not in of_guessed), *ran.audit.problems]
     outcomes = (
+        *(Outcome("run", one.path, Status.NOT_RUN, reason=one.message) for one in of_guessed),
         *ran.audit.outcomes,
         *stood_in,
         *notebooks_passed_over(found.notebooks, "run"),
         *(Outcome("run", shown_path(path), Status.NOT_RUN, reason=_OTHER_NAME) for path in unnoticed(found.files)),
-        *(_without_subject(found.files) if not files else ()),
+        *(_without_subject(found.files) if not files and not guessed else ()),
     )
     return replace(ran, audit=replace(ran.audit, problems=tuple(problems), outcomes=outcomes, files=len(found.files)))
 
@@ -154,22 +158,34 @@ def run_subjects(
     gpu: str,
     progress: Progress = SILENT,
     passed: Passed = lambda _: None,
+    guessed: frozenset[Path] = frozenset(),
 ) -> RunAudit:
-    """Try these subjects on the GPU of that name, or on the CPU engine, until that is interrupted."""
+    """Try these subjects on the GPU of that name, or on the CPU engine, until that is interrupted.
+
+    Those of the files in `guessed` nobody has written: one that cannot be tried is no problem.
+    """
     settings = (request.seconds, request.most_cases, gpu, request.cross_checks)
     seed = request.seed if request.seed_is_asked_for else None
     kept = Runs(request.folder, config, settings, request.resumes, seed)
     kept.tidy()
-    watched = {key: kept.journal(*key, part="-memory") for key in subjects} if gpu else {}
+    watched = {key: kept.journal(*key, part="-memory") for key in subjects if key[0] not in guessed} if gpu else {}
     running = _Running({key: kept.journal(*key) for key in subjects}, watched, request, progress, passed)
     is_interrupted = not running.to_end()
-    runs = tuple(running.gathered(key) for key in subjects)
+    unrun = {key: killed for key, killed in running.lost.items() if key[0] in guessed}
+    runs = tuple(running.gathered(key) for key in subjects if key not in unrun)
     audit = judge_runs(runs, config)
     return RunAudit(
         replace(
             audit,
-            problems=(*running.problems(), *audit.problems),
-            outcomes=(*(outcome for run in runs for outcome in run.outcomes), *audit.outcomes),
+            problems=(*running.problems(unrun), *audit.problems),
+            outcomes=(
+                *(outcome for run in runs for outcome in run.outcomes),
+                *(
+                    Outcome("run", shown_subject(key), Status.NOT_RUN, reason=killed.message)
+                    for key, killed in unrun.items()
+                ),
+                *audit.outcomes,
+            ),
             files=len({path for path, _ in subjects}),
             kernels=len({(kernel.path, kernel.name) for run in runs for kernel in run.launched}),
         ),
@@ -255,9 +271,16 @@ class _Running:
         record = self._journals[key].read()
         return gather(*key, record, cut_short, watched=watched, cross_checked=self._cross_checks)
 
-    def problems(self) -> Iterator[Problem]:
-        """Subjects that could not be tried."""
+    @property
+    def lost(self) -> Mapping[SubjectKey, Killed]:
+        """Subjects that could not be tried, each with the end of its worker."""
+        return self._runner.lost
+
+    def problems(self, but: Container[SubjectKey]) -> Iterator[Problem]:
+        """Those of them that are problems, which some are not."""
         for (path, name), killed in self._runner.lost.items():
+            if (path, name) in but:
+                continue
             yield Problem(shown_path(path), f"the subject {name!r} was not tried: {killed.message}")
 
     def _show(self, key: SubjectKey, entry: Entry) -> None:

@@ -19,6 +19,7 @@ from tritonaudit.execute.blame import called_into, described, is_called_from, is
 from tritonaudit.execute.confine import confine
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import send_note
+from tritonaudit.subject.guessed import GuessedSubject
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.subject.thresholds import thresholds
 from tritonaudit.suites.axes import Axes, axes_of, is_huge
@@ -92,6 +93,7 @@ from tritonaudit.suites.stability import (
 
 if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device, Lost
+    from tritonaudit.suites.relating import RelationTrial
 
 CORE_SECONDS = 120.0
 """For the core at most where a subject's time is less: a core that takes longer is not tried to its end."""
@@ -108,6 +110,7 @@ _CALLS_FIRST = 24
 """Cases of the plan before large tensors and configs: the rest of them follow."""
 _CALLING, _ENDURING, _LOOKING, _CONFIGURING = 0.45, 0.75, 0.85, 0.95
 """Of a subject's time is spent at most when each of these ends for the first time, so that all have their turn."""
+NO_REFERENCE = "there is no reference to compare with"
 _SANITIZER_SECONDS = 20.0
 """Have to be left for it: it starts a process of its own, and the CPU engine has looked at memory already."""
 _SANITIZED = 8
@@ -206,7 +209,9 @@ def audit_subject(task: SubjectTask) -> None:
         faulthandler.register(signal.SIGXCPU, all_threads=False, chain=True)
         harness.repair()
         audit = _Audit(_device, subject, task, Turns())
-        if task.only_watches:
+        if isinstance(subject, GuessedSubject):
+            audit.relate_alone()
+        elif task.only_watches:
             audit.watch()
         else:
             audit.run()
@@ -234,20 +239,32 @@ class TryTask:
 
 
 def try_case(task: TryTask) -> tuple[CaseOutcome, ...]:
-    """What a call of the subject comes to, and calls with its programs in other orders and with few multiprocessors."""
-    from tritonaudit.suites.correctness import examine, repeat
-    from tritonaudit.suites.integrity import integrity
+    """What a call of the subject comes to, and calls with its programs in other orders and with few multiprocessors.
 
+    Without a reference it is also held against other calls; with guessed inputs nothing else is done.
+    """
     assert _device is not None
     with subject_on(_device, task.path, task.subject) as subject:
         if task.case.far:
             return (look_far(_device, subject, task.case),)
-        given_too = GivenToo(subject)
-        works = [partial(check, _device, subject) for check in (integrity, examine, repeat)]
-        outcomes = [given_too.settled(work(task.case), work, may_ask=True) for work in works]
-        if any(outcome.asks_multiprocessors for outcome in outcomes):
-            outcomes.append(_examine_with_few(_device, subject, task.case))
-        return tuple(outcomes)
+        if subject.reference is None:
+            from tritonaudit.suites.relating import related
+
+            found = related(_device, subject, task.case)
+            return found if isinstance(subject, GuessedSubject) else (*found, *_tried(_device, subject, task.case))
+        return _tried(_device, subject, task.case)
+
+
+def _tried(device: Device, subject: Subject, case: Case) -> tuple[CaseOutcome, ...]:
+    from tritonaudit.suites.correctness import examine, repeat
+    from tritonaudit.suites.integrity import integrity
+
+    given_too = GivenToo(subject)
+    works = [partial(check, device, subject) for check in (integrity, examine, repeat)]
+    outcomes = [given_too.settled(work(case), work, may_ask=True) for work in works]
+    if any(outcome.asks_multiprocessors for outcome in outcomes):
+        outcomes.append(_examine_with_few(device, subject, case))
+    return tuple(outcomes)
 
 
 def _examine_with_few(device: Device, subject: Subject, case: Case) -> CaseOutcome:
@@ -308,6 +325,9 @@ class _Audit:
         seconds = trials * (_TRIAL_ON_CPU if self.device.is_engine else _TRIAL_ON_GPU)
         self._send(Expected(trials, seconds, self.seed))
         plan = self._core()
+        if self.subject.reference is None:
+            said = [one for one in self._relate() if one.trial in self.known and not self.known[one.trial].is_refused]
+            self._plan([*self.core, *(one.core for one in said)])
         self.is_in_core = False
         self._send(CoreTried(self.spent))
         self._look_far()
@@ -328,6 +348,41 @@ class _Audit:
         reason = "the time was spent" if self.left <= 0 else "no more were asked for"
         self._send(Stopped(tuple(self._left_out(plan, reason)), self.spent, reason))
         self._cross_check(plan)
+
+    def relate_alone(self) -> None:
+        """Try nothing but relations, of a subject whose inputs are guessed, in the subject's own time."""
+        from tritonaudit.suites.relating import NEVER_TRIED
+
+        self._send(Expected(1, _TRIAL_ON_CPU, self.seed))
+        trials = self._relate()
+        why = "it was not called" if not trials else "the time was spent" if self.left <= 0 else NO_REFERENCE
+        untried = [one for one in trials if one.trial not in self.known]
+        saying = [one for one in trials if one in untried or not self.known[one.trial].is_refused]
+        self._send(Planned((*(one.core for one in saying), NEVER_TRIED), (), self.spent))
+        self._send(Stopped(tuple((one.what, why) for one in untried), self.spent, why))
+
+    def _relate(self) -> Sequence[RelationTrial]:
+        """Hold calls against each other as far as there is time; all relations that there are to try."""
+        from tritonaudit.suites.relating import AGAIN, odd_trial, ordinary_case, relation_trials, taken, ways
+        from tritonaudit.suites.relation_names import check_of_call
+        from tritonaudit.suites.relations import Relations, tried
+
+        for number, subject in enumerate(ways(self.subject)):
+            relations, case = Relations(self.device, subject), ordinary_case(subject)
+            called = self._try(check_of_call(number), case, tried(relations.ordinary), is_minimised=False)
+            if called.checked or self.left <= 0:
+                break
+        if not called.checked:
+            return ()
+        odd = odd_trial(relations, called)
+        outcome = None if odd is None else self._try(odd.trial.check, odd.case, odd.work, is_minimised=False)
+        trials = (*([] if odd is None else [odd]), *relation_trials(relations, called, taken(outcome)))
+        for one in trials:
+            if self.left > 0:
+                found = self._try(one.trial.check, one.case, one.work, is_minimised=False)
+                if one.what == AGAIN and found.sightings:
+                    return [each for each in trials if each.trial in self.known]
+        return trials
 
     def _core(self) -> Plan:
         """Try what has to be tried, the most decisive first; the plan for all that comes after it."""

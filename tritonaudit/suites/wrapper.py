@@ -17,7 +17,9 @@ def wrapper_ref(subject: Subject) -> KernelRef:
     function: Any = inspect.unwrap(subject.function)
     function = getattr(function, "model", function)
     if inspect.ismethod(function):
-        function = function.__func__
+        owner: Any = function.__self__
+        is_autograd = inspect.isclass(owner) and function.__name__ == "apply" and hasattr(owner, "forward")
+        function = owner.forward if is_autograd else function.__func__
     if not (inspect.isfunction(function) or inspect.isclass(function)):
         function = type(function)
     try:

@@ -21,6 +21,14 @@ Fact = TypeVar("Fact")
 _ATTENTION = {3: ("batch", "seq", "head_dim"), 4: ("batch", "heads", "seq", "head_dim")}
 _HEAD = (64, 128)
 _FALLBACK = {1: ("size",), 2: ("rows", "cols"), 3: ("batch", "rows", "cols"), 4: ("batch", "heads", "rows", "cols")}
+_INVENTED = {name for names in (*_ATTENTION.values(), *_FALLBACK.values()) for name in names}
+
+
+def is_invented(dim: Dimension, tensor: str) -> bool:
+    """Whether the name of a dimension may be one that it has only for want of one in code and notes."""
+    if not isinstance(dim, str):
+        return False
+    return dim in _INVENTED or any(dim.startswith(f"{tensor}_{name}") for name in _INVENTED)
 
 
 class Dimensions:

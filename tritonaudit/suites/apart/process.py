@@ -113,14 +113,20 @@ class Apart:
         """One in which host code sees so many."""
         return Apart(self._device, self._path, self._name, multiprocessors)
 
-    def called(self, subject: Subject, case: Case, how: How) -> Called:
-        """What calling the wrapper on the inputs of a case comes to."""
+    def called(self, subject: Subject, case: Case, how: How, arguments: Arguments | None = None) -> Called:
+        """What calling the wrapper on the arguments, or else on the inputs of a case, comes to.
+
+        Raises Unsendable for arguments that cannot be passed on, which are nobody's but the caller's to make.
+        """
         given: Arguments = ((), {})
-        if how.has_memory:
+        if arguments is not None:
+            given = arguments
+        elif how.has_memory:
             with self._device.observing(How(is_checked=False)):
                 given = make_inputs(subject, case)
         with self._believed():
-            word, opened = self._asked(subject, case, how, (given,) if how.has_memory else ())
+            sent = (given,) if how.has_memory else ()
+            word, opened = self._asked(subject, case, how, sent, is_remade=arguments is None)
             if not isinstance(word, Answer):
                 raise NotData("an answer other than the one asked for")
             with opened:
@@ -140,7 +146,14 @@ class Apart:
                 return Calls(tuple(_call(one, opened) for one in word.calls), word.replaced)
 
     def _asked(
-        self, subject: Subject, case: Case, how: How, inputs: Sequence[Arguments], draw: int | None = None
+        self,
+        subject: Subject,
+        case: Case,
+        how: How,
+        inputs: Sequence[Arguments],
+        draw: int | None = None,
+        *,
+        is_remade: bool = True,
     ) -> tuple[Word, Opened]:
         if self._process is None:
             self._begin()
@@ -148,6 +161,8 @@ class Apart:
         try:
             sent = tuple(pickled(one, parcel) for one in inputs)
         except Unsendable:  # it makes them itself
+            if not is_remade:
+                raise
             sent, parcel = (), Parcel()
         patience = current_patience()
         with patience.elsewhere() as left:
