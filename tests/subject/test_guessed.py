@@ -71,6 +71,28 @@ def test_tests_are_no_callers(tmp_path: Path) -> None:
     assert only(project(tmp_path, test_copy=test)).callers == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "is_left"),
+    [
+        ("from pkg import ops", True),
+        ("from pkg.ops import copy", True),
+        ("from .ops import copy", True),
+        ("import pkg.ops as ours", True),
+        ("from pkg.other import copy", False),
+        ("from tritonaudit import Subject", False),
+    ],
+)
+def test_whatever_way_a_spec_imports_them(text: str, is_left: bool, tmp_path: Path) -> None:
+    path = project(tmp_path)
+    package = tmp_path / "pkg"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    ops = path.rename(package / "ops.py")
+    spec = package / "specs.py"
+    spec.write_text(f"{text}\n", encoding="utf-8")
+    assert uncovered([ops], [spec]) == (() if is_left else (ops,))
+
+
 def test_modules_with_a_subject_are_left_to_it(tmp_path: Path) -> None:
     path = project(tmp_path)
     assert is_guessable(path)

@@ -163,6 +163,7 @@ class StandIn:
         return f"<{_TYPE}{vars(self)['_origin']}>"
 
     def __enter__(self) -> StandIn:
+        reach(vars(self)["_origin"])
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -260,7 +261,12 @@ def depending(origin: str, function: Any) -> Any:
 
 def _flat(values: Iterable[Any]) -> Iterator[Any]:
     for value in values:
-        yield from value if isinstance(value, (tuple, list)) else (value,)
+        if isinstance(value, dict):
+            yield from _flat(value.values())
+        elif isinstance(value, (tuple, list)):
+            yield from _flat(value)
+        else:
+            yield value
 
 
 def _is_tensor(value: Any) -> bool:

@@ -6,6 +6,7 @@ that nobody is accused of what only a guess shows.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -84,14 +85,32 @@ def guessed_subjects(path: Path, function_of: Callable[[str], Any]) -> Iterator[
 
 
 def uncovered(paths: Iterable[Path], specs: Iterable[Path]) -> tuple[Path, ...]:
-    """Those of the files whose wrappers are called by none of the files with subjects."""
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in specs]
+    """Those of the files that no file with subjects imports, nor a package above them, which may hand them on."""
+    imported = frozenset[str]().union(*map(_imported_by, specs))
 
     def is_covered(path: Path) -> bool:
-        named = re.compile(rf"^\s*(?:from|import)\s+{re.escape(module_name(path).name)}\b", re.MULTILINE)
-        return any(named.search(text) for text in texts)
+        name = module_name(path).name
+        return any(name == one or name.startswith(f"{one}.") for one in imported)
 
     return tuple(path for path in paths if is_guessable(path) and not is_covered(path))
+
+
+def _imported_by(path: Path) -> frozenset[str]:
+    """The modules, by their dotted names, that a file may import; none where it cannot be parsed."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return frozenset()
+    found: set[str] = set()
+    package = module_name(path).name.split(".")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: -node.level] if node.level else []
+            module = ".".join((*above, *filter(None, (node.module,))))
+            found.update(filter(None, (module, *(f"{module}.{alias.name}".lstrip(".") for alias in node.names))))
+    return frozenset(found)
 
 
 def function_in(module: Any, name: str) -> Any:

@@ -11,7 +11,6 @@ import torch
 
 from tritonaudit.capture.launch import KernelRef, Launch
 from tritonaudit.capture.time_limit import OutOfTime
-from tritonaudit.execute.blame import depends_on_stand_in
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.apart import Absent
@@ -191,8 +190,7 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             except OutOfTime:
                 raise
             except BaseException as error:
-                failure = error if depends_on_stand_in(error) else observed.failure or error
-                return Called(given, (), (), tuple(observed.ran), failure)
+                return Called(given, (), (), tuple(observed.ran), observed.failure or error)
         if observed.failure is not None:
             return Called(given, (), (), tuple(observed.ran), observed.failure)
         if not how.has_memory:

@@ -20,7 +20,6 @@ from typing import Any
 import torch
 
 from tritonaudit.capture.time_limit import OutOfTime
-from tritonaudit.execute.blame import depends_on_stand_in
 from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, passed_in, seed_torch, tensors_in
 from tritonaudit.subject.kernelbench import in_case
@@ -245,7 +244,7 @@ def _called(
         except OutOfTime:
             raise
         except BaseException as error:
-            one.error = error if depends_on_stand_in(error) else observed.failure or error
+            one.error = observed.failure or error
             one.ran = tuple(observed.ran)
             return one
         one.ran = tuple(observed.ran)

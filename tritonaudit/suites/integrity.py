@@ -143,7 +143,7 @@ def _judged(
     found = [
         *_no_kernel(first),
         *_torch_work(calls, answers, is_weak=bool(weak)),
-        *_moved(first, given[0]),
+        *_moved(subject, case, first, given[0]),
         *_torch_arithmetic(subject, first, wanted),
         *_unseen(calls),
         *_passed(calls),
@@ -162,6 +162,7 @@ def _judged(
         unchecked.append((Symptom.WEAK_REFERENCE, missing))
     if not is_decisive:
         unchecked.append((Symptom.STALE, _ALIKE))
+    unchecked += [(Symptom.STALE, why) for why in _untold(calls)]
     checked = frozenset(SYMPTOMS) - {symptom for symptom, _ in unchecked}
     return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked))
 
@@ -384,10 +385,13 @@ def _answered(
             yield Symptom.TORCH_WORK, text, False
 
 
-def _moved(first: Call, given: Arguments) -> Iterator[_Seen]:
-    """Most of what a call gives is what torch has moved into place; a copy of an argument as it is moves nothing."""
+def _moved(subject: Subject, case: Case, first: Call, given: Arguments) -> Iterator[_Seen]:
+    """Most of what a call gives is what torch has moved into place, where the reference does nothing but move.
+
+    A copy of an argument as it is moves nothing.
+    """
     moved = [one for one in first.computed if one.moved]
-    if not moved or not first.ran:
+    if not moved or not first.ran or subject.reference is None or arithmetic_of(subject, given, case) != Spent():
         return
     whole, arguments = _elements(first), list(tensors_in(given))
     for result in first.results:
@@ -412,6 +416,14 @@ def _is_constant(tensor: torch.Tensor) -> bool:
 
 
 # -- results of other calls --------------------------------------------------------------------------------------------
+
+
+def _untold(calls: Sequence[Call]) -> Iterator[str]:
+    """Why it is open what a later call gives, where the first one was executed."""
+    for one in calls[1:]:
+        if isinstance(one.error, NotSimulated) or (one.error is not None and depends_on_stand_in(one.error)):
+            yield f"a later call: {described(one.error)}"
+            return
 
 
 def _stale(calls: Sequence[Call], answers: Mapping[int, References]) -> Iterator[_Seen]:
@@ -562,10 +574,13 @@ def _weak(first: Call, answers: Mapping[int, References]) -> Iterator[tuple[int,
             yield number, f"{kind} would pass as {name}: that it passes proves nothing"
 
 
-def _passing(answer: References, number: int) -> Iterator[str]:
-    """What passes for that result and is computed from nothing."""
+def _passing(answer: References, number: int, *, keeps: bool = False) -> Iterator[str]:
+    """What passes for that result and is computed from nothing; it `keeps` what is not finite, which proves little."""
     precise, same, _ = answer.of(number)
-    for kind, candidate in garbage(precise, same.dtype):
+    is_kept = ~same.isfinite() if keeps else torch.zeros_like(same, dtype=torch.bool)
+    usual = precise[~is_kept].double().mean() if bool(is_kept.any()) else 0.0
+    for kind, candidate in garbage(precise.masked_fill(is_kept, usual), same.dtype):
+        candidate = torch.where(is_kept, same, candidate.to(same.device))
         if same.numel() == 1 and kind != "zeros":
             continue
         if not answer.yardstick(number).rejects(candidate):
@@ -575,13 +590,13 @@ def _passing(answer: References, number: int) -> Iterator[str]:
 def _shows(device: Device, subject: Subject, case: Case, number: int) -> bool:
     """Whether NaN or infinities among the inputs, which every audit has, make a result that proves something."""
     among = AMONG_NORMAL if subject.given is None else AMONG
-    for special in SPECIAL:
+    for special in SPECIAL if subject.given is not None else SPECIAL[:1]:
         there = replace(case, fill=f"{special}{among}")
         try:
             with device.observing(How(is_checked=False)):
                 given = make_inputs(subject, there)
             answer = references(subject, given, there)
-            if number < len(answer.same) and next(_passing(answer, number), None) is None:
+            if number < len(answer.same) and next(_passing(answer, number, keeps=True), None) is None:
                 return True
         except Exception:  # no such numbers can be had, or the reference takes none
             continue

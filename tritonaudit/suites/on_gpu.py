@@ -12,6 +12,7 @@ import torch
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
+from tritonaudit.absent.kernels import reach_of
 from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.capture.record import Recorder, is_gluon, recorded_launch, recording, run_configs
 from tritonaudit.execute.blame import text_of
@@ -55,6 +56,7 @@ class Gpu:
 
     def _launching(self, launch: Callable[..., Any], observed: _Observed, is_watched: bool) -> Callable[..., Any]:
         def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
+            reach_of(function)
             given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
             storages = {**storages_in(given), **storages_found(given)} if is_watched and not warmup else {}
             held = digests(storages)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from math import nan
 
 import torch
@@ -30,8 +31,8 @@ def unheeded(
     for number, (name, place, tensor) in enumerate(named_tensors(given)):
         if not tensor.is_floating_point() or not tensor.numel() or place in subject.mutates:
             continue
-        other = [one for _, _, one in named_tensors(others)][number]
-        if tensor.shape != other.shape or is_same(tensor, other):
+        other = next((one for _, _, one in islice(named_tensors(others), number, None)), None)
+        if other is None or tensor.shape != other.shape or is_same(tensor, other):
             continue
         drawn = _results_with(subject, given, number, partial(_copy, other), case, same)
         if not drawn or not all(map(is_same, drawn, same)):
@@ -48,8 +49,9 @@ def changed_by_reference(subject: Subject, given: Arguments, case: Case) -> Iter
         results_of_reference(subject, arguments, case)
     except Exception:  # which other calls report
         return
-    for (name, place, tensor), (_, _, before) in zip(named_tensors(arguments), named_tensors(given), strict=True):
-        if place not in subject.mutates and not is_same(tensor, before):
+    there = {name: tensor for name, _, tensor in named_tensors(arguments)}
+    for name, place, before in named_tensors(given):
+        if place not in subject.mutates and (name not in there or not is_same(there[name], before)):
             yield name
 
 

@@ -763,7 +763,7 @@ class _Audit:
         self.lates += 1
         if is_in(error, _COMPILER):
             return unknown(case, f"compiling it takes longer than {seconds:.0f} s")
-        if error.computes and is_called_from(error, _REFERENCE):
+        if error.computes and error.account is None and is_called_from(error, _REFERENCE):
             return replace(unknown(case, f"the reference takes longer than {seconds:.0f} s"), is_late=True)
         path, line = users_place(error) or ("", None)
         kernels = [kernel for outcome in self.outcomes for kernel in outcome.kernels]

@@ -92,10 +92,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Made:
-    """What an operator of torch made in a call."""
+    """What an operator of torch made in a call, or only moved there."""
 
     operator: str
     result: Laid
+    moved: bool
 
 
 @dataclass(frozen=True)

@@ -369,7 +369,7 @@ def _call(one: OneCall, opened: Opened) -> Call:
         list(one.started),
         one.threads,
         one.shares,
-        tuple(Computed(made.operator, opened.tensor(made.result)) for made in one.computed),
+        tuple(Computed(made.operator, opened.tensor(made.result), made.moved) for made in one.computed),
         one.written,
         one.arithmetic,
         one.unaccounted,

@@ -171,7 +171,7 @@ def _one(call: Call, parcel: Parcel) -> OneCall:
         tuple(call.started),
         call.threads,
         call.shares,
-        tuple(Made(one.operator, parcel.lay(one.result)) for one in call.computed),
+        tuple(Made(one.operator, parcel.lay(one.result), one.moved) for one in call.computed),
         call.written,
         call.arithmetic,
         call.unaccounted,
