@@ -135,14 +135,20 @@ class Relations:
     def slack(self, case: Case) -> CaseOutcome:
         """NaN in memory between rows, where zeros change nothing."""
         sightings: list[Sighting] = []
+        refusal: NotCalled | None = None
+        tried = 0
         for layout in (Layout.OFFSET, Layout.PADDED):
             laid = replace(case, layout=layout)
             try:
                 zeros = self._known_of(laid, self._inputs(laid))
                 other = self._called(laid, _with_slack(self._inputs(laid)))
-            except NotCalled:
+            except NotCalled as error:
+                refusal = error
                 continue
-            sightings += self._unlike(zeros, other, "with NaN, and not 0, in memory beside the rows of tensors")
+            tried += 1
+            sightings += self._unlike(zeros, other, "with NaN instead of 0 in memory beside the rows of tensors")
+        if not tried and refusal is not None:
+            raise refusal
         return self._found(case, sightings)
 
     def parts(self, dim: str, ordinary: Case, sizes: Sequence[int], case: Case) -> CaseOutcome:
@@ -153,16 +159,17 @@ class Relations:
             if reason := self._of_part(dim, ordinary, before, start, half)[1]:
                 return _none(case, f"in an ordinary case parts along `{dim}` {reason}")
         whole = self._at(case)
-        sightings: list[Sighting] = []
+        tried = 0
         for size in [size for size in sizes if size < case[dim]]:
             for start in dict.fromkeys((0, case[dim] - size)):
                 try:
-                    sightings += self._of_part(dim, case, whole, start, size)[0]
+                    sightings = self._of_part(dim, case, whole, start, size)[0]
                 except NotCalled:  # it says that it does not take it
                     continue
+                tried += 1
                 if sightings:
                     return self._found(case, sightings)
-        return self._found(case, sightings)
+        return self._found(case, ()) if tried else _none(case, f"it takes no parts along `{dim}`")
 
     def permuted(self, dim: str, ordinary: Case, case: Case) -> CaseOutcome:
         """Rows in another order give rows in that order."""
@@ -381,7 +388,7 @@ class Relations:
                 continue
             result, first = called.results[place], wanted[0][number]
             if result.tensor.shape != first.shape:
-                shapes = f"the shape is {tuple(result.tensor.shape)}, and else {tuple(first.shape)}"
+                shapes = f"the shape is {tuple(result.tensor.shape)} instead of {tuple(first.shape)}"
                 found.append(_sighting(self.subject, called, result, f"{result.name}: {text}: {shapes}"))
                 continue
             got = result.tensor.to(first.dtype)

@@ -105,14 +105,15 @@ def run_paths(
     found = discover(paths, config)
     files = subject_files(found.files)
     guessed = uncovered(found.files, files)
-    gpu, subjects, problems, stood_in = _gpu_and_subjects((*files, *guessed), request, progress)
-    ran = run_subjects(subjects, config, request, gpu, progress, passed, frozenset(guessed))
-    of_guessed = [one for one in problems if one.path in set(map(shown_path, guessed))]
-    problems = [*found.problems, *(one for one in problems if one not in of_guessed), *ran.audit.problems]
+    gpu, subjects, problems, stood_in = _gpu_and_subjects(files, request, progress)
+    more, unloadable, absent = subjects_of(guessed, request.jobs, bool(gpu), progress) if guessed else ([], [], [])
+    ran = run_subjects([*subjects, *more], config, request, gpu, progress, passed, frozenset(guessed))
+    problems = [*found.problems, *problems, *ran.audit.problems]
     outcomes = (
-        *(Outcome("run", one.path, Status.NOT_RUN, reason=one.message) for one in of_guessed),
+        *(Outcome("run", one.path, Status.NOT_RUN, reason=one.message) for one in unloadable),
         *ran.audit.outcomes,
         *stood_in,
+        *absent,
         *notebooks_passed_over(found.notebooks, "run"),
         *(Outcome("run", shown_path(path), Status.NOT_RUN, reason=_OTHER_NAME) for path in unnoticed(found.files)),
         *(_without_subject(found.files) if not files and not guessed else ()),
