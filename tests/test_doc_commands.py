@@ -161,7 +161,8 @@ def test_a_command_does_what_it_is_there_for(
         pytest.importorskip("torch", reason="it needs torch")
         pytest.importorskip("triton", reason="it needs triton")
         text = DOUBLING.partition("def double(")[0] if arguments[0] == "audit" else DOUBLING  # a wrapper would be run
-        (project / "src" / "softmax.py").write_text(text, encoding="utf-8")
+        for place in ("src/softmax.py", "kernel.py", "candidate.py")[: 3 if arguments[0] == "audit" else 1]:
+            (project / place).write_text(text, encoding="utf-8")
     _prepare(arguments, project)
     capfd.readouterr()
     assert tritonaudit(arguments) == (3 if arguments == ["history", "trend"] else 0)

@@ -174,7 +174,7 @@ def test_subjects_of_pytest_are_governed_by_the_nearest_configuration(
 ) -> None:
     write("own/tritonaudit.toml", "fail-on = 'warning'\n")
     file = project / "own" / "audit_it.py"
-    monkeypatch.setattr(collecting, "subjects_of", lambda *_: ([(file, "it")], ()))
+    monkeypatch.setattr(collecting, "subjects_of", lambda *_: ([(file, "it")], (), ()))
     made: list[dict[str, Any]] = []
     monkeypatch.setattr(collecting.SubjectNode, "from_parent", lambda *_, **said: made.append(said))
     node = SimpleNamespace(path=file, _plugin=SimpleNamespace(gpu=""), CollectError=ValueError)
