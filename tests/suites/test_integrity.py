@@ -41,6 +41,7 @@ FOUND = {
     "known_by_some_elements": {Symptom.STALE},
     "later_in_a_thread": {Symptom.THREAD},
     "memory_reused": {Symptom.NOT_WRITTEN},
+    "moved_by_torch": {Symptom.TORCH_WORK},
     "narrow_by_torch": {Symptom.NO_KERNEL},
     "nothing_added": {Symptom.TORCH_WORK},
     "one_buffer": {Symptom.ALIASED},

@@ -39,7 +39,7 @@ _MOVEMENTS = frozenset(
         "where", "masked_fill", "masked_scatter", "index_put", "_index_put_impl", "_unsafe_index", "index_copy",
         "index_fill", "scatter", "slice_scatter", "select_scatter", "diagonal_scatter", "as_strided_scatter",
         "_reshape_copy", "view_copy", "permute_copy", "expand_copy", "transpose_copy", "tril", "triu", "diag_embed",
-        "pixel_shuffle", "pixel_unshuffle", "reflection_pad1d", "reflection_pad2d", "replicate_pad1d",
+        "pixel_shuffle", "pixel_unshuffle", "_unsafe_view", "reflection_pad1d", "reflection_pad2d", "replicate_pad1d",
         "replicate_pad2d", "im2col", "resize", "set", "fill_from",
     )
 )  # fmt: skip
