@@ -19,13 +19,13 @@ CRASHES = {
     "interrupts": "calling it raised KeyboardInterrupt",
     "exits": "calling it raised SystemExit: no more",
     "ends_generators": "calling it raised GeneratorExit",
+    "traces": "calling it raised ZeroDivisionError",
 }
 LEAVES = "leaves_at_once"
 """It tells nobody where it does."""
 NOT_REPORTED = {
     "kills_itself": "killed by signal 9 (SIGKILL)",
     "closes_everything": "killed by signal 13 (SIGPIPE)",
-    "traces": "what the subject has set up raised ZeroDivisionError",
 }
 HARMLESS = ("leaves_a_daemon", "writes_megabytes", "goes_elsewhere")
 FEW_CASES = 4
