@@ -26,6 +26,8 @@ GRACE_SECONDS = 5.0
 """From the time when a case is to end by itself to its process being killed."""
 _PATIENCE = 3
 """So many times longer a case may take where the machine has little time for it."""
+_COUNTED_BY_TICKS = 1.1
+"""The limit of a processor's time goes by ticks, which on a busy machine count more than a process has had."""
 _WAITING = 0.05
 """The share of a processor up to which a case does no more than wait."""
 _SLOWER, _SLOWER_WITH_OTHERS = 10, 100
@@ -122,7 +124,7 @@ def patience(seconds: float, waiting: float | None = None) -> Iterator[None]:
     outer, _patience = _patience, Patience(seconds, seconds if waiting is None else waiting)
     before = signal.signal(signal.SIGALRM, _patience.look)
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    most = ceil(time.process_time() + seconds + GRACE_SECONDS)
+    most = ceil(time.process_time() * _COUNTED_BY_TICKS + seconds + GRACE_SECONDS)
     resource.setrlimit(resource.RLIMIT_CPU, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
     _patience.start()
     try:
