@@ -55,6 +55,11 @@ def say(what: Said) -> None:
     _said[what] = None
 
 
+def said() -> tuple[Said, ...]:
+    """All that was noted since it was last asked for in sentences."""
+    return tuple(_said)
+
+
 def newly_said() -> tuple[str, ...]:
     """A sentence for each thing that was stood in for, or left out, since this was asked last."""
     sentences = tuple(_sentences(_said))

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tritonaudit.absent.said import Unrun, newly_said, say
+from tritonaudit.absent.said import LeftOut, Missing, Unrun, newly_said, said, say
 from tritonaudit.absent.stand_in import origin_of
 from tritonaudit.subject.execute import LoadError, run_file, running
 from tritonaudit.subject.find import SubjectKind, imports_us, kind_of, operation_of, reference_of, variants_in
@@ -88,7 +88,7 @@ def _pair(path: Path) -> Subject:
     if reference is None:
         where = f"neither here nor, for certain, in another file of {path.parent}"
         raise LoadError(f"`ModelNew` needs `Model` and `get_inputs`, which are {where}", str(path))
-    module = run_file(path)
+    module = _candidate(path)
     with running(path):
         return pair_subject(module, module if reference == path else run_file(reference), path.stem)
 
@@ -97,10 +97,22 @@ def _variant(path: Path) -> Subject:
     from tritonaudit.subject.variants import variant_subject
 
     operation = operation_of(path)
-    module = run_file(path)
+    module = _candidate(path)
     function = _attribute(module, f"triton_{operation}", path)
     with running(path):
         return variant_subject(path, module, operation, function)
+
+
+def _candidate(path: Path) -> ModuleType:
+    """A module that others are to import as it is: nothing may be stood in for. Raises LoadError."""
+    before = said()
+    module = run_file(path)
+    for one in said()[len(before) :]:
+        if isinstance(one, Missing):
+            raise LoadError(f"No module named '{one.module}'", one.path, one.line)
+        if isinstance(one, LeftOut):
+            raise LoadError(one.why, one.path, one.line)
+    return module
 
 
 def _attribute(module: ModuleType, name: str, path: Path) -> Any:
