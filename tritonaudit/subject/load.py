@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -50,7 +49,7 @@ def _spec(path: Path) -> tuple[Subject, ...]:
     for variable, value in vars(module).items():
         if isinstance(value, Subject) and id(value) not in found:
             found[id(value)] = value if value.name else replace(value, name=variable.removesuffix(VARIABLE_SUFFIX))
-    found = dict(_there(found, path))
+    found = _there(found, path)
     if not found:
         raise LoadError("defines no Subject: write `NAME = Subject(function, inputs=[…])` at its own level", str(path))
     name, count = Counter(subject.name for subject in found.values()).most_common(1)[0]
@@ -59,17 +58,15 @@ def _spec(path: Path) -> tuple[Subject, ...]:
     return tuple(found.values())
 
 
-def _there(found: dict[int, Subject], path: Path) -> Iterator[tuple[int, Subject]]:
+def _there(found: dict[int, Subject], path: Path) -> dict[int, Subject]:
     """Those whose functions are there, and no stand-ins. Raises LoadError if that is none of several."""
-    absent = ""
-    for key, subject in found.items():
-        if (origin := origin_of(subject.function)) is None:
-            yield key, subject
-        else:
-            absent = origin
-            say(Unrun(subject.name, origin))
-    if absent and all(origin_of(subject.function) is not None for subject in found.values()):
-        raise LoadError(f"its subjects are not there: `{absent}` is stood in for; {'; '.join(newly_said())}", str(path))
+    absent = {key: origin for key, one in found.items() if (origin := origin_of(one.function)) is not None}
+    for key, origin in absent.items():
+        say(Unrun(found[key].name, origin))
+    if absent and len(absent) == len(found):
+        last = list(absent.values())[-1]
+        raise LoadError(f"its subjects are not there: `{last}` is stood in for; {'; '.join(newly_said())}", str(path))
+    return {key: one for key, one in found.items() if key not in absent}
 
 
 def _guessed(path: Path) -> tuple[Subject, ...]:
