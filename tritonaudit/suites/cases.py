@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, zip_longest
+from types import MappingProxyType
 
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.subject.size_kind import size_kind
@@ -128,12 +129,12 @@ def why_not_as_given(subject: Subject, *, on_engine: bool) -> str:
     return f"{elements:,} elements are too many to compare" if elements > most_ever else ""
 
 
-def simpler(subject: Subject, case: Case) -> Iterator[Case]:
+def simpler(subject: Subject, case: Case, too_small: Mapping[str, int] = MappingProxyType({})) -> Iterator[Case]:
     """Cases simpler than this one in one thing, the greatest simplification of each thing first.
 
     Whoever seeks the simplest case that fails goes on from the first of these which still does. It lies contiguously,
     holds normal numbers, or those of the usual seed, has another gradient passed, or one of its sizes is smaller,
-    beginning with the largest.
+    beginning with the largest. Sizes up to those that are known to be `too_small` are left out.
     """
     if case.layout is not Layout.CONTIGUOUS:
         yield replace(case, layout=Layout.CONTIGUOUS)
@@ -146,18 +147,18 @@ def simpler(subject: Subject, case: Case) -> Iterator[Case]:
     if case.far:
         yield replace(case, far="")
     for name, size in sorted(case.sizes.items(), key=lambda item: -item[1]):
-        for less in _smaller_sizes(subject, name, size):
+        for less in _smaller_sizes(subject, name, size, too_small.get(name, 0)):
             sizes = {**case.sizes, name: less}
             if can_be_made(subject, sizes):
                 yield replace(case, sizes=sizes)
 
 
-def _smaller_sizes(subject: Subject, name: str, size: int) -> Iterator[int]:
+def _smaller_sizes(subject: Subject, name: str, size: int, too_small: int) -> Iterator[int]:
     """The least size, then ones ever nearer to this, so that a search along them halves what is left."""
     if name in subject.sizes:
-        yield from sorted({named for named in subject.sizes[name] if 0 < named < size})
+        yield from sorted({named for named in subject.sizes[name] if too_small < named < size})
         return
-    gap = size - size_kind(subject, name).least
+    gap = size - max(size_kind(subject, name).least, too_small + 1)
     while gap > 0:
         yield size - gap
         gap //= 2

@@ -790,6 +790,7 @@ class _Audit:
         if sighting.symptom is Symptom.HANG:
             return simplest
         began = self.spent
+        too_small: dict[str, int] = {}
         tries: Iterator[Case] = simpler(self.subject, case)
         while self.device.lost is None and self._may_minimise(began):
             tried = next(tries, None)
@@ -799,7 +800,10 @@ class _Audit:
             outcome = self.known.get(trial) or self._timed(trial, tried, work)
             alike = (other for other in outcome.sightings if other.key == sighting.key)
             if (same := next(alike, None)) is not None and same.is_certain >= sighting.is_certain:
-                simplest, tries = Simplest(tried, same.text), simpler(self.subject, tried)
+                simplest, tries = Simplest(tried, same.text), simpler(self.subject, tried, too_small)
+            elif sighting.symptom is Symptom.OVERFLOW:  # fewer elements do not overflow either
+                kept = simplest.case.sizes
+                too_small |= {name: size for name, size in tried.sizes.items() if size != kept.get(name)}
         self.minimising += self.spent - began
         return simplest
 
