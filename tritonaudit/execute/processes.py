@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
-import glob
 import os
 import resource
 import signal as signals
@@ -16,7 +15,7 @@ from typing import NoReturn
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _SCAN_SHARE = 0.005  # of the time goes into looking for child processes
-_TIMES = range(14, 18)  # of /proc/PID/stat: a process's own clock ticks, and of those that it has waited for
+_TIMES = slice(14 - 3, 18 - 3)  # of /proc/PID/stat: a process's own clock ticks, and of those that it has waited for
 _MAX_PAUSE = 2.0  # seconds between two such looks, however long they take
 
 # Of <linux/prctl.h>, and of every <stdio.h>.
@@ -92,7 +91,7 @@ def descendants(process: int) -> list[int]:
 def seconds_of_children() -> float:
     """For which the processes that this one has started have computed, those that still run too (Linux)."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    ticks = sum(_stat(child, field) or 0 for child in _children() for field in _TIMES)
+    ticks = sum(sum(map(int, _fields(child)[_TIMES])) for child in _children())
     return ended.ru_utime + ended.ru_stime + ticks / os.sysconf("SC_CLK_TCK")
 
 
@@ -174,8 +173,8 @@ def _proportional(process: int) -> int:
 
 
 def _children() -> Iterator[str]:
-    for reported in glob.glob("/proc/self/task/*/children"):
-        with contextlib.suppress(OSError), open(reported) as file:
+    for thread in os.listdir("/proc/self/task") if os.path.isdir("/proc/self/task") else ():
+        with contextlib.suppress(OSError), open(f"/proc/self/task/{thread}/children") as file:
             yield from file.read().split()
 
 
@@ -190,11 +189,17 @@ def _stack(process: int) -> int | None:
 
 def _stat(process: str, field: int) -> int | None:
     """A field of /proc/PID/stat, of those behind the name, by its number in proc(5)."""
+    fields = _fields(process)
+    return int(fields[field - 3]) if fields else None
+
+
+def _fields(process: str) -> list[bytes]:
+    """Those of /proc/PID/stat behind the name, of which the first is the third in proc(5); none of what has ended."""
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
-            return int(file.read().rpartition(b")")[2].split()[field - 3])
-    except (OSError, IndexError):
-        return None
+            return file.read().rpartition(b")")[2].split()
+    except OSError:
+        return []
 
 
 def _prctl(option: int, value: int) -> None:
