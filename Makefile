@@ -24,6 +24,7 @@ audit: $(VENV)/installed-audit
 test: $(VENV)/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/mypy
+	@$(BIN)/python -m compileall -qq -j 0 tritonaudit rules # the tests start hundreds of processes, which may write none
 	$(BIN)/pytest --numprocesses auto --dist loadfile
 
 docs: $(VENV)/installed-docs
