@@ -37,6 +37,10 @@ class Glance:
     used: tuple[str, ...]
 
 
+_of_process: dict[str, tuple[Stamp, Glance]] = {}
+"""Those of earlier runs in this process, of files that had not just been changed: texts may be checked one by one."""
+
+
 class Glances:
     """Those of one run; what an earlier one knew of a file counts as long as its stamp is the same."""
 
@@ -70,8 +74,15 @@ class Glances:
         if known is not None and known[0] == stamp:
             return known
         self.learnt = True
+        known = _of_process.get(path)
+        if known is not None and known[0] == stamp:
+            return known
+        last = time.time_ns() - _SETTLED_NS
         with open(path, "rb") as file:
-            return stamp, _glance(file.read())
+            taken = stamp, _glance(file.read())
+        if max(stamp[1:]) < last:
+            _of_process[path] = taken
+        return taken
 
     def settled(self) -> dict[str, tuple[Stamp, Glance]]:
         """All that a later run may go by."""
