@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,19 @@ def test_a_file_that_has_just_changed_is_looked_at_again(tmp_path: Path) -> None
     later = settled(path)
     later.of(str(path))
     assert later.learnt
+
+
+def test_a_process_reads_a_file_once_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tritonaudit.source.glances._SETTLED_NS", 0)
+    path = tmp_path / "m.py"
+    path.write_text("copy[grid](x)\n")
+    time.sleep(0.02)  # its time is past
+    first = Glances().of(str(path))
+    later = Glances()
+    assert later.of(str(path)) is first
+    assert later.learnt, "a cache that has not got it keeps it"
+    path.write_text("fill[grid](x, 0)\n")
+    assert Glances().of(str(path)).used == ("fill",)
 
 
 def test_what_cannot_be_read_has_no_digest(tmp_path: Path) -> None:
