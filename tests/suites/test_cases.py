@@ -405,8 +405,10 @@ def test_a_function_gets_what_its_keywords_name() -> None:
         "batch": {4, 7, 1, 0, 256},
         "dtype": {"float32"},
         "layout": {"contiguous"},
-        "fill": {"normal", *FILLS} - {"alternating", "inf", "nan"},
+        "fill": {"normal", *FILLS} - {"alternating", "inf", "nan", BESIDE_MIDDLES, HALF_WAY, OPPOSITE_HALVES},
     }
+    of_one_number = Subject(nothing, inputs=by_size)
+    assert reasons(of_one_number)[f"fill {HALF_WAY}"] == "the function for the inputs takes a single number"
     assert axes_tried(by_pattern) == {
         "dtype": {"float32", "float16", "bfloat16"},
         "layout": {"contiguous"},

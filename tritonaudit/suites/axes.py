@@ -395,11 +395,7 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
         return _given_fill_axis(subject, given, dtypes)
     if why := _why_not_filled(subject):
         return Axis("fill", ("normal",)), set(), [LeftOut(AxisValue("fill", fill), why) for fill in FILLS]
-    left_out = [
-        LeftOut(AxisValue("fill", fill), f"the function for the inputs takes no `{keyword}`")
-        for fill in FILLS
-        if subject.input_keywords and (keyword := _keyword(fill)) not in subject.input_keywords
-    ]
+    left_out = [LeftOut(AxisValue("fill", fill), why) for fill in FILLS if (why := _why_not_asked(subject, fill))]
     among = () if callable(subject.inputs) else (NAN_AMONG, ZEROS_AMONG)
     made = [fill for fill in (*FILLS, *among) if fill not in {one.value.value for one in left_out}]
     unheld: set[tuple[str, str]] = set()
@@ -448,6 +444,15 @@ def _why_not_filled(subject: Subject) -> str | None:
         if any(_dtypes_made(subject, dtype) for dtype in subject.dtypes)
         else "no tensor holds floating-point numbers"
     )
+
+
+def _why_not_asked(subject: Subject, fill: str) -> str:
+    """Why a function for the inputs cannot be asked for a fill by its keywords; nothing where it can, or has none."""
+    if not subject.input_keywords:
+        return ""
+    if (keyword := _keyword(fill)) not in subject.input_keywords:
+        return f"the function for the inputs takes no `{keyword}`"
+    return "the function for the inputs takes a single number" if {",", "|"} & set(fill) else ""
 
 
 def _keyword(fill: str) -> str:
