@@ -121,7 +121,8 @@ class Built:
 
     def _build(self, device: str) -> Any:
         """A new model; what a call draws does not depend on whether one was built before it."""
-        with torch.random.fork_rng([torch.device(device)] if device.startswith("cuda") else []):
+        uses_gpu = device.startswith("cuda") and torch.cuda.is_initialized()
+        with torch.random.fork_rng([torch.device(device)] if uses_gpu else []):
             seed_torch(_SEED)
             with OnDevice(device):
                 model = self.model(*self._arguments())
