@@ -308,3 +308,19 @@ def test_zeros_of_both_signs_among_numbers_meet_others_of_the_next_tensor() -> N
     assert not x[x == 0].signbit().all()
     assert int((x == 0).sum()) == int((y == 0).sum()) == 8
     assert not ((x == 0) & (y == 0)).any()
+
+
+def test_special_values_among_numbers_are_where_halves_and_thirds_begin_and_at_both_ends() -> None:
+    subject = Subject(lambda *_: None, inputs=[Tensor("rows", "cols")])
+    (x,), _ = make_inputs(subject, Case({"rows": 6, "cols": 12}, fill="nan among normal", device="cpu"))
+    assert x.isnan().nonzero().tolist() == [[0, 0], [2, 4], [3, 6], [5, 11]]
+    (one,), _ = make_inputs(subject, Case({"rows": 1, "cols": 1}, fill="nan among normal", device="cpu"))
+    assert one.isnan().tolist() == [[True]]
+
+
+def test_a_fill_of_one_tensor_that_has_negative_numbers_leaves_the_signs_of_the_others() -> None:
+    subject = Subject(lambda *_: None, inputs=[Tensor("n"), Tensor("n")])
+    (x, y), _ = make_inputs(subject, Case({"n": 40}, fill="3000|-3000 of tensor 1", device="cpu"))
+    assert y.tolist() == [3000.0] * 20 + [-3000.0] * 20
+    assert bool((x < 0).any())
+    assert float(x.abs().max()) < 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any
@@ -12,7 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tritonaudit.subject.model import FLOATING, Case, Layout, Subject, Tensor
-from tritonaudit.suites.axes import FILLS, NAN_AMONG, SIZES, ZEROS_AMONG, AxisValue, axes_of
+from tritonaudit.suites.axes import (
+    BESIDE_MIDDLES,
+    FILLS,
+    HALF_WAY,
+    NAN_AMONG,
+    OPPOSITE_HALVES,
+    SIZES,
+    ZEROS_AMONG,
+    AxisValue,
+    axes_of,
+)
 from tritonaudit.suites.cases import FRESH, SEEDS, audit_cases, simpler, values_of
 from tritonaudit.suites.core import called_cases
 
@@ -54,7 +65,7 @@ def sizes_of(of: Subject, name: str, *blocks: int) -> set[int]:
 
 
 def test_a_softmax_is_tried_with_one_unusual_thing_at_a_time_first() -> None:
-    assert labels(SOFTMAX, 128)[:38] == [
+    assert labels(SOFTMAX, 128)[:40] == [
         "rows=128 cols=128 float32",
         "rows=128 cols=128 float16",
         "rows=128 cols=128 bfloat16",
@@ -73,16 +84,16 @@ def test_a_softmax_is_tried_with_one_unusual_thing_at_a_time_first() -> None:
         "rows=128 cols=128 float32 nan",
         "rows=1000 cols=128 float32",
         "rows=128 cols=1000 float32",
-        "rows=128 cols=128 float32 1e6",
+        f"rows=128 cols=128 float32 {HALF_WAY}",
         "rows=1 cols=128 float32",
         "rows=128 cols=1 float32",
-        "rows=128 cols=128 float32 -1",
+        f"rows=128 cols=128 float16 {OPPOSITE_HALVES}",
         "rows=0 cols=128 float32",
         "rows=128 cols=0 float32",
-        "rows=128 cols=128 float32 alternating",
+        f"rows=128 cols=128 float32 {BESIDE_MIDDLES}",
         "rows=4096 cols=128 float32",
         "rows=128 cols=4096 float32",
-        "rows=128 cols=128 float32 ones",
+        "rows=128 cols=128 float32 1e6",
         "rows=64 cols=128 float32",
         "rows=128 cols=64 float32",
         *(f"rows=128 cols=128 float32 {fill}" for fill in (*FILLS[7:], NAN_AMONG, ZEROS_AMONG)),
@@ -92,7 +103,7 @@ def test_a_softmax_is_tried_with_one_unusual_thing_at_a_time_first() -> None:
 
 
 def test_then_unusual_things_meet_among_ordinary_numbers() -> None:
-    assert labels(SOFTMAX, 128)[38:41] == [
+    assert labels(SOFTMAX, 128)[40:43] == [
         "rows=259 cols=259 float16 transposed",
         "rows=259 cols=129 bfloat16 offset",
         "rows=129 cols=129 float16 expanded",
@@ -101,7 +112,7 @@ def test_then_unusual_things_meet_among_ordinary_numbers() -> None:
 
 def test_special_numbers_come_after_every_two_sizes_have_met() -> None:
     """An accumulator that is not cleared shows in long rows of many columns, unless these hold zeros or NaN."""
-    alone, together = foreseen(SOFTMAX, 128)[:38], foreseen(SOFTMAX, 128)[38:]
+    alone, together = foreseen(SOFTMAX, 128)[:40], foreseen(SOFTMAX, 128)[40:]
     first = next(number for number, case in enumerate(together) if case.fill != "normal")
     met = {tuple(case.sizes.values()) for case in (*alone, *together[:first]) if case.fill == "normal"}
     sizes = (259, 129, 128, 127, 1000, 64, 1)
@@ -117,14 +128,14 @@ def test_what_a_softmax_leaves_out() -> None:
 @pytest.mark.parametrize(
     ("of", "blocks", "most"),
     [
-        (subject("n"), (1024,), 120),
-        (SOFTMAX, (), 90),
-        (SOFTMAX, (128,), 166),
-        (SOFTMAX, (1024, 4), 178),
-        (subject("batch", "rows", "cols"), (128,), 185),
-        (PRODUCT, (128, 64, 32), 212),
+        (subject("n"), (1024,), 122),
+        (SOFTMAX, (), 92),
+        (SOFTMAX, (128,), 168),
+        (SOFTMAX, (1024, 4), 180),
+        (subject("batch", "rows", "cols"), (128,), 187),
+        (PRODUCT, (128, 64, 32), 214),
         (ATTENTION, (128, 64), 166),
-        (subject("n", "c", "x", "y"), (64,), 356),
+        (subject("n", "c", "x", "y"), (64,), 358),
     ],
 )
 def test_the_sets_are_small(of: Subject, blocks: Sequence[int], most: int) -> None:
@@ -234,7 +245,7 @@ def may_meet(of: Subject, one: AxisValue, other: AxisValue) -> bool:
     if elements(of, Case({**least(of), **sizes})) > limit:
         return False
     texts = {place.axis: str(place.value) for place in (one, other)}
-    if texts.get("fill") in (NAN_AMONG, ZEROS_AMONG):
+    if texts.get("fill") in axes_of(of).fill.alone:
         return False
     if texts.get("fill", "normal") == "normal":
         return True
@@ -323,7 +334,7 @@ def test_a_fill_is_tried_where_the_dtype_holds_it(dtype: str) -> None:
     numbers = {"zeros": 0.0, "ones": 1.0, "alternating": -1.0}
     tried = {case.fill for case in audit_cases(subject("n", dtypes=[dtype])).cases}
     for fill in FILLS:
-        wanted = [numbers[fill]] if fill in numbers else [float(number) for number in fill.split(",")]
+        wanted = [numbers[fill]] if fill in numbers else [float(number) for number in re.split("[,|]", fill)]
         given = torch.tensor(wanted, dtype=torch.float32).to(getattr(torch, dtype)).float().tolist()
         is_held = all(
             math.isnan(held) if math.isnan(number) else held == number or 0.5 < held / (number or 1) < 2
@@ -394,8 +405,10 @@ def test_a_function_gets_what_its_keywords_name() -> None:
         "batch": {4, 7, 1, 0, 256},
         "dtype": {"float32"},
         "layout": {"contiguous"},
-        "fill": {"normal", *FILLS} - {"alternating", "inf", "nan"},
+        "fill": {"normal", *FILLS} - {"alternating", "inf", "nan", BESIDE_MIDDLES, HALF_WAY, OPPOSITE_HALVES},
     }
+    of_one_number = Subject(nothing, inputs=by_size)
+    assert reasons(of_one_number)[f"fill {HALF_WAY}"] == "the function for the inputs takes a single number"
     assert axes_tried(by_pattern) == {
         "dtype": {"float32", "float16", "bfloat16"},
         "layout": {"contiguous"},

@@ -86,8 +86,11 @@ def test_sums_of_float16_come_near_its_largest_number_in_the_longest_rows_that_a
     assert large == [
         "heads=4 dim=16 keys=100 float16 256*normal",
         "heads=4 dim=16 keys=100 float16 20000*normal of tensor 0",
+        "heads=4 dim=16 keys=100 float16 3000|-3000 of tensor 0",
         "heads=4 dim=16 keys=100 float16 20000*normal of tensor 1",
+        "heads=4 dim=16 keys=100 float16 3000|-3000 of tensor 1",
         "heads=4 dim=16 keys=100 float16 20000*normal of tensor 2",
+        "heads=4 dim=16 keys=100 float16 3000|-3000 of tensor 2",
     ]
     wide = Subject(nothing, inputs=[Tensor("rows", "cols")] * 2, dtypes=["float32"])
     assert not [case for name, case in seldom_cases(wide) if "large" in name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import torch
@@ -17,6 +18,8 @@ _NUMBERS = {"zeros": (0.0, -0.0), "ones": (1.0,), "nan": (math.nan, -math.nan)}
 _ROWS, _SHIFT, _TIMES, _NORMAL = " rows", "+normal", "*normal", "normal"
 _STEP = 5
 """So many elements are from one zero to the next."""
+_PLACES = (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(1))
+"""Where special values are among others, as parts of the rows and columns."""
 _PARTS = {"|": -1, "/": -2}
 """What is between parts of a fill, and the axis along which these come one after the other."""
 
@@ -35,14 +38,14 @@ def filled(
     """A tensor of the case's fill; numbers beyond the dtype's become its largest, infinities stay.
 
     Where the fill leaves numbers as usual they are those of `usual`, else normal ones. One that is of a single tensor
-    fills the one at that `place`. The numbers beside it, and those of the others, are positive, so that whatever they
-    are multiplied with the infinities in it have one sign.
+    fills the one at that `place`. Unless negative numbers are meant, those beside it and those of the others are
+    positive, so that whatever they are multiplied with the infinities in it have one sign.
     """
     fill, alone, number = case.fill.partition(OF_TENSOR)
     if alone:
         there = replace(case, fill=fill if int(number) == place else _NORMAL)
         values = filled(there, shape, dtype, usual)
-        return values.where(values.isinf(), values.abs())
+        return values if _has_negative(fill) else values.where(values.isinf(), values.abs())
     wide = torch.float64 if dtype == torch.float64 else torch.float32
 
     def ordinary() -> torch.Tensor:
@@ -76,13 +79,20 @@ def filled(
     return values.where(values.isinf(), values.clamp(-limit, limit)).to(dtype)
 
 
+def _has_negative(fill: str) -> bool:
+    """Whether a fill of parts has a finite number below 0."""
+    parts = fill.replace("/", "|").split("|")
+    return any(part.startswith("-") and math.isfinite(float(part)) for part in parts)
+
+
 def times_normal(fill: str) -> float | None:
     """By what a fill multiplies what all tensors hold usually; None for another one."""
     return float(fill.removesuffix(_TIMES)) if fill.endswith(_TIMES) else None
 
 
 def among(tensor: torch.Tensor, special: float, place: int = 0) -> torch.Tensor:
-    """The same with the special value in the first place, in the last, and in two between, each in a row of its own.
+    """The same with the special value in the first place, in the last, and where the second third and half begin, each
+    in a row of its own: parts of a row that are treated apart are likely to end there.
 
     Of NaN, every other one has its sign bit set. Zeros, of both signs, come every few elements instead, from that
     `place` on: those of a tensor meet other numbers of the next.
@@ -93,8 +103,8 @@ def among(tensor: torch.Tensor, special: float, place: int = 0) -> torch.Tensor:
             values.view(-1)[start :: 2 * _STEP] = zero
         return values
     rows = values.reshape(-1, values.shape[-1] if values.numel() and values.dim() else 1)
-    for turn, part in enumerate((0.0, 0.25, 0.5, 1.0) if values.numel() else ()):
-        row, column = (round(part * (size - 1)) for size in rows.shape)
+    for turn, part in enumerate(_PLACES if values.numel() else ()):
+        row, column = (min(int(part * size), size - 1) for size in rows.shape)
         rows[row, column] = -special if math.isnan(special) and turn % 2 else special
     return values
 

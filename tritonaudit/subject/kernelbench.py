@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -47,6 +47,28 @@ class Built:
     def __call__(self, *inputs: Any) -> Any:
         return self._called(inputs, "", 0)
 
+    def buffers_after(self, inputs: Sequence[Any], case: Case, names: Collection[str] = ()) -> dict[str, torch.Tensor]:
+        """Those of a new model after a call, by name: the ones of these names, and the ones that the call changed.
+
+        They are as wide as what is computed with, which is more where a mode has it so. Raises what the model raises,
+        and OtherParameters or FewerParameters where the case asks for others.
+        """
+        device, is_meta = _device_of(inputs)
+        if not _buffers(self._kept(device, is_meta, case.parameters, case.seed)):
+            return {}
+        model = self._new(device, case.parameters, case.seed)
+        for part in model.modules():
+            for name, buffer in list(part.named_buffers(recurse=False)):
+                setattr(part, name, buffer.to(buffer.dtype))  # in float64 what is written there would be rounded
+        before = {name: buffer.clone() for name, buffer in _buffers(model).items()}
+        with torch.no_grad():
+            model(*inputs)
+        return {
+            name: buffer
+            for name, buffer in _buffers(model).items()
+            if name in names or name not in before or not _is_equal(buffer, before[name])
+        }
+
     def with_others(self, parameters: str, seed: int) -> Callable[..., Any]:
         """The same with other numbers in place of its constant parameters, which are those of this digest.
 
@@ -63,24 +85,25 @@ class Built:
             return ""
 
     def _called(self, inputs: Sequence[Any], parameters: str, seed: int) -> Any:
-        tensor = next(tensors_in(inputs), None)
-        # A stand-in without data shows the same device as one that has some.
-        device, is_meta = ("cpu", False) if tensor is None else (str(tensor.device), bool(tensor.is_meta))
-        model = self._kept(device, is_meta, parameters, seed)
+        model = self._kept(*_device_of(inputs), parameters, seed)
         with torch.no_grad():
             return model(*inputs)
 
     def _kept(self, device: str, is_meta: bool, parameters: str, seed: int) -> Any:
         key = device, is_meta, parameters, seed
         if key not in self._built:
-            model = self._build(device)
-            if parameters:
-                check_constants(model, parameters)
-                draw_constants(model, seed)
-                for other in [other for other in self._built if other[2]]:  # one at a time: a model may be large
-                    del self._built[other]
+            model = self._new(device, parameters, seed)
+            for other in [other for other in self._built if parameters and other[2]]:  # a model may be large
+                del self._built[other]
             self._built[key] = model
         return self._built[key]
+
+    def _new(self, device: str, parameters: str, seed: int) -> Any:
+        model = self._build(device)
+        if parameters:
+            check_constants(model, parameters)
+            draw_constants(model, seed)
+        return model
 
     def sizes_held(self) -> dict[int, str]:
         """The sizes that the model, built without memory, hangs on, and as what it has each of them."""
@@ -97,10 +120,13 @@ class Built:
         return held
 
     def _build(self, device: str) -> Any:
-        seed_torch(_SEED)
-        with OnDevice(device):
-            model = self.model(*self._arguments())
-        return model.to(device) if isinstance(model, torch.nn.Module) else model
+        """A new model; what a call draws does not depend on whether one was built before it."""
+        uses_gpu = device.startswith("cuda") and torch.cuda.is_initialized()
+        with torch.random.fork_rng([torch.device(device)] if uses_gpu else []):
+            seed_torch(_SEED)
+            with OnDevice(device):
+                model = self.model(*self._arguments())
+            return model.to(device) if isinstance(model, torch.nn.Module) else model
 
 
 def constant_parameters(subject: Subject) -> str:
@@ -115,6 +141,28 @@ def in_case(function: Callable[..., Any], case: Case) -> Callable[..., Any]:
         if isinstance(function, Built) and case.parameters
         else function
     )
+
+
+def buffers_in_case(function: Callable[..., Any], case: Case, names: Sequence[str]) -> Callable[..., Any]:
+    """What a subject's function, which is a model, leaves in buffers: those of these names, and those it changes."""
+    assert isinstance(function, Built)
+    return lambda *inputs: function.buffers_after(inputs, case, names)
+
+
+def _device_of(inputs: Sequence[Any]) -> tuple[str, bool]:
+    """The device of what a model is called with, and whether that has no data, which shows no other device."""
+    tensor = next(tensors_in(inputs), None)
+    return ("cpu", False) if tensor is None else (str(tensor.device), bool(tensor.is_meta))
+
+
+def _buffers(model: Any) -> dict[str, torch.Tensor]:
+    """Those of a model that have a size by now, by name."""
+    named = model.named_buffers() if isinstance(model, torch.nn.Module) else ()
+    return {name: buffer for name, buffer in named if not torch.nn.parameter.is_lazy(buffer)}
+
+
+def _is_equal(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return bool(one.shape == other.shape and one.dtype == other.dtype and torch.equal(one, other))
 
 
 def _numbers(value: Any) -> Iterator[int]:

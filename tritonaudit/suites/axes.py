@@ -20,13 +20,34 @@ SIZES = (1000, 1, 0, 4096, 64, LARGEST)
 
 BESIDE_MIDDLES = "448,17.001,-18.999,34.002,18.001"
 """Beside the middles between floats of 8 bits, of which 448 is one: a rounding to 16 bits before goes to the middle."""
-FILLS = ("zeros", "inf", "nan", "1e6", "-1", "alternating", "ones", "1e38", "1e-6", "1e-38", BESIDE_MIDDLES)
+HALF_WAY = "4,1.75,-0.75,2.5,-3.5,0.25,-1.25"
+"""Half way between numbers of floats of 4 bits, of which 4 is one, or between integers: where a rounding goes."""
+OPPOSITE_HALVES = "1e4|-1e4"
+"""Large numbers whose sum is small: the sum of either half is beyond float16."""
+FILLS = (
+    "zeros",
+    "inf",
+    "nan",
+    HALF_WAY,
+    OPPOSITE_HALVES,
+    BESIDE_MIDDLES,
+    "1e6",
+    "-1",
+    "alternating",
+    "ones",
+    "1e38",
+    "1e-6",
+    "1e-38",
+)
 """What fills tensors besides normal numbers."""
 NAN_AMONG = f"nan{AMONG_NORMAL}"
 """What does so of tensors that no function gives, beside ordinary sizes: all of NaN has met the others."""
 ZEROS_AMONG = f"0{AMONG_NORMAL}"
 """Likewise: a zero of one tensor meets other numbers of the next."""
-_BESIDE_ORDINARY = frozenset((NAN_AMONG, ZEROS_AMONG))
+_BESIDE_ORDINARY = frozenset((NAN_AMONG, ZEROS_AMONG, HALF_WAY, OPPOSITE_HALVES))
+
+_SHOWN_IN = {OPPOSITE_HALVES: "float16"}
+"""The dtype in which a fill shows most, where tensors have that."""
 
 _UNUSUAL_LAYOUTS = (Layout.TRANSPOSED, Layout.OFFSET, Layout.EXPANDED)
 _OTHER_SIZES = {
@@ -108,6 +129,12 @@ class Axes:
     def holds(self, dtype: Value, fill: Value) -> bool:
         """Whether tensors of the dtype can hold what fills them."""
         return (fill, dtype) not in self._unheld
+
+    def holder(self, fill: Value) -> Value:
+        """The dtype for a fill beside ordinary values: the first that holds it, unless it shows most in another one."""
+        most = _SHOWN_IN.get(str(fill))
+        holding = [dtype for dtype in self.dtype.values if self.holds(dtype, fill)]
+        return most if most in holding else holding[0]
 
     def go_together(self, one: Axis, value: Value, other: Axis, others_value: Value) -> bool:
         """Whether a case may have values of two axes both, apart from how large it is."""
@@ -368,11 +395,7 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
         return _given_fill_axis(subject, given, dtypes)
     if why := _why_not_filled(subject):
         return Axis("fill", ("normal",)), set(), [LeftOut(AxisValue("fill", fill), why) for fill in FILLS]
-    left_out = [
-        LeftOut(AxisValue("fill", fill), f"the function for the inputs takes no `{keyword}`")
-        for fill in FILLS
-        if subject.input_keywords and (keyword := _keyword(fill)) not in subject.input_keywords
-    ]
+    left_out = [LeftOut(AxisValue("fill", fill), why) for fill in FILLS if (why := _why_not_asked(subject, fill))]
     among = () if callable(subject.inputs) else (NAN_AMONG, ZEROS_AMONG)
     made = [fill for fill in (*FILLS, *among) if fill not in {one.value.value for one in left_out}]
     unheld: set[tuple[str, str]] = set()
@@ -400,7 +423,8 @@ def _given_fill_axis(subject: Subject, given: Given, dtypes: Axis) -> tuple[Axis
         if fill not in reasons and all((fill, dtype) in unheld for dtype in dtypes.values)
     }
     left_out = [LeftOut(AxisValue("fill", fill), why) for fill, why in reasons.items() if fill in FILLS]
-    return Axis("fill", ("normal", *(fill for fill in in_turn if fill not in reasons))), unheld, left_out
+    tried = (fill for fill in in_turn if fill not in reasons)
+    return Axis("fill", ("normal", *tried), _BESIDE_ORDINARY), unheld, left_out
 
 
 def _why_not_taken(given: Given, fill: str) -> str:
@@ -420,6 +444,15 @@ def _why_not_filled(subject: Subject) -> str | None:
         if any(_dtypes_made(subject, dtype) for dtype in subject.dtypes)
         else "no tensor holds floating-point numbers"
     )
+
+
+def _why_not_asked(subject: Subject, fill: str) -> str:
+    """Why a function for the inputs cannot be asked for a fill by its keywords; nothing where it can, or has none."""
+    if not subject.input_keywords:
+        return ""
+    if (keyword := _keyword(fill)) not in subject.input_keywords:
+        return f"the function for the inputs takes no `{keyword}`"
+    return "the function for the inputs takes a single number" if {",", "|"} & set(fill) else ""
 
 
 def _keyword(fill: str) -> str:
@@ -468,7 +501,7 @@ class _Numbers:
                 return self.has_infinity
             case "zeros" | "alternating" | "-1":
                 return self.is_signed
-        numbers = [float(number) for number in fill.removeprefix(SCALED).split(",")]
+        numbers = [float(number) for number in fill.removeprefix(SCALED).replace("|", ",").split(",")]
         is_taken = self.is_signed or min(numbers) > 0
         return is_taken and all(self.least <= abs(number) <= self.largest for number in numbers)
 

@@ -15,7 +15,7 @@ from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.apart import Absent
 from tritonaudit.subject.inputs import Arguments, call, make_inputs, passed_in, seed, tensors_in
-from tritonaudit.subject.kernelbench import in_case
+from tritonaudit.subject.kernelbench import buffers_in_case, in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
 from tritonaudit.suites.arithmetic import Operators
@@ -97,7 +97,8 @@ class How:
 
     `is_traced` asks for the bytes that each launch writes, which on the CPU engine needs `is_checked`, and `is_watched`
     for what memory holds before and after it. Without memory tensors have sizes alone, and nothing but where accesses
-    go is looked at.
+    go is looked at. With names of `buffers` the call is one of a new model, whose buffers of these names are the
+    results, and all others that it changes.
     """
 
     order: str | int = "forward"
@@ -106,6 +107,7 @@ class How:
     is_traced: bool = False
     is_watched: bool = False
     has_memory: bool = True
+    buffers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,8 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             seed(case)
         given = copied(arguments) if how.has_memory else arguments
         function, operators = in_case(subject.function, case), Operators()
+        if how.buffers:
+            function = buffers_in_case(subject.function, case, how.buffers)
         with operators if how.has_memory else Followed(observed):
             try:
                 returned = call(function, *arguments, gradients=subject.gradients, passed=passed_in(case))
@@ -202,9 +206,9 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
         if any(map(_lacks_elements, found)):
             hollow = ValueError("what it returns has a shape, and no memory for its elements")
             return Called(given, (), (), tuple(observed.ran), hollow)
+        named = returned.items() if how.buffers else results_of(subject, arguments, returned, given)
         results = tuple(
-            Result(name, tensor, storage_address(tensor), observed.unwritten(tensor))
-            for name, tensor in results_of(subject, arguments, returned, given)
+            Result(name, tensor, storage_address(tensor), observed.unwritten(tensor)) for name, tensor in named
         )
         changed = tuple(_changed(subject, arguments, given))
         large = _LARGE * max((one.numel() for one in tensors_in(given)), default=0)

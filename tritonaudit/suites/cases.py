@@ -214,8 +214,7 @@ def case_with(subject: Subject, axes: Axes, chosen: Mapping[Axis, Value]) -> Cas
 def _with_one(axes: Axes, axis: Axis, value: Value) -> _Row:
     if axis is not axes.fill:
         return _ordinary_beside(axes, {axis: value})
-    dtype = next(dtype for dtype in axes.dtype.values if axes.holds(dtype, value))
-    return _ordinary_beside(axes, {axes.dtype: dtype, axes.fill: value})
+    return _ordinary_beside(axes, {axes.dtype: axes.holder(value), axes.fill: value})
 
 
 def _ordinary_beside(axes: Axes, chosen: Mapping[Axis, Value]) -> _Row:

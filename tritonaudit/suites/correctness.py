@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -232,6 +232,14 @@ def _returned(subject: Subject, case: Case, called: Called, watched: frozenset[S
     return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=closeness, errors=errors)
 
 
+def wrong_results(
+    subject: Subject, case: Case, called: Called, found: References, results: Mapping[int, Result]
+) -> Iterator[Sighting]:
+    """What is wrong with results, by the numbers of what they are held against."""
+    for number, result in results.items():
+        yield from _wrong(subject, case, called, _judged_one(result, found, number))
+
+
 def _why_not_compared(judged: _Judged) -> str:
     """Why nothing of a result says whether it is right; empty where something does."""
     judgement = judged.judgement
@@ -304,10 +312,13 @@ def _usual(subject: Subject, case: Case, called: Called) -> Sequence[float]:
 
 def _judged(results: Sequence[Result], found: References, usual: Sequence[float]) -> Iterator[_Judged]:
     for number, result in enumerate(results):
-        with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
-            yardstick = found.yardstick(number, usual[number] if number < len(usual) else 0.0)
-            judgement = yardstick.judge(result.tensor)
-        yield _Judged(result, found.of(number)[0], judgement)
+        yield _judged_one(result, found, number, usual[number] if number < len(usual) else 0.0)
+
+
+def _judged_one(result: Result, found: References, number: int, usual: float = 0.0) -> _Judged:
+    with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
+        judgement = found.yardstick(number, usual).judge(result.tensor)
+    return _Judged(result, found.of(number)[0], judgement)
 
 
 def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Iterator[Sighting]:

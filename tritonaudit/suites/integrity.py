@@ -25,6 +25,7 @@ from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
 from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Spent
+from tritonaudit.suites.buffers import Effects, compare_buffers
 from tritonaudit.suites.calling import Device, How, Result, bits, copied, is_same
 from tritonaudit.suites.calls import LEFT, Call, Calls, Share, calls_here, values_of
 from tritonaudit.suites.correctness import why_refused
@@ -137,7 +138,8 @@ def _judged(
     is_decisive = case.fill == Case().fill
     answers, missing = _answers(subject, case, calls, given) if is_decisive else ({}, _ALIKE)
     weak = [text for number, text in _weak(first, answers) if not _shows(device, subject, case, number)]
-    blind = list(_blind(subject, case, given, answers)) if not weak else []
+    effects = compare_buffers(device, subject, case, given[0]) if 0 in answers else Effects()
+    blind = [*filter(None, (effects.uncompared,)), *_blind(subject, case, given, answers)] if not weak else []
     has_reference = subject.reference is not None and bool(first.ran) and first.arithmetic != Spent()
     wanted = arithmetic_of(subject, given[0], case) if has_reference else Spent()
     found = [
@@ -163,8 +165,9 @@ def _judged(
     if not is_decisive:
         unchecked.append((Symptom.STALE, _ALIKE))
     unchecked += [(Symptom.STALE, why) for why in _untold(calls)]
-    checked = frozenset(SYMPTOMS) - {symptom for symptom, _ in unchecked}
-    return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)), tuple(unchecked))
+    checked = frozenset(SYMPTOMS) - {symptom for symptom, _ in unchecked} | effects.checked
+    sightings = (*_sightings(wrapper_ref(subject), found), *effects.sightings)
+    return CaseOutcome(case, checked, sightings, tuple(unchecked))
 
 
 def _answers(

@@ -22,6 +22,7 @@ from tritonaudit.subject.inputs import Arguments, call, passed_in, seed_torch, t
 from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Arithmetic, Spent
+from tritonaudit.suites.axes import HALF_WAY
 from tritonaudit.suites.calling import copied, results_of
 from tritonaudit.suites.expected import Rounded
 from tritonaudit.suites.formats import flat, wide
@@ -129,8 +130,11 @@ def _references(subject: Subject, given: Arguments, case: Case, number: int | No
                 )
                 if case.fill != Case().fill or _has_integers(given):  # what is computed of these moves by nothing else
                     perturbed += tuple(
-                        _rounded_within(subject, in_double(given, narrower), case, len(same), draw) for draw in range(2)
+                        _rounded_within(subject, in_double(given, narrower), case, len(same), Roundings(draw))
+                        for draw in range(2)
                     )
+                if case.fill == HALF_WAY:
+                    perturbed = _on_edges(subject, in_double(given, narrower), case, same, perturbed)
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
         else:
@@ -267,10 +271,32 @@ def _noises(given: Arguments, narrower: Set[torch.dtype], *, has_equals: bool) -
 
 
 def _rounded_within(
-    subject: Subject, arguments: Arguments, case: Case, number: int, draw: int
+    subject: Subject, arguments: Arguments, case: Case, number: int, roundings: Roundings
 ) -> tuple[torch.Tensor, ...]:
-    with Roundings(draw):
+    with roundings:
         return _wide_results(subject, arguments, case, number)
+
+
+def _on_edges(
+    subject: Subject,
+    given: Arguments,
+    case: Case,
+    same: Sequence[torch.Tensor],
+    perturbed: Sequence[tuple[torch.Tensor, ...]],
+) -> tuple[tuple[torch.Tensor, ...], ...]:
+    """The perturbed results, of which integers are on the edge of two only where something is rounded before.
+
+    Numbers half way between two are as they are given: which of the two is meant the reference says.
+    """
+    ways = [Roundings(draw, keeps_exact=True, sign=sign) for draw in range(2) for sign in (1, -1)]
+    exact = [_rounded_within(subject, copied(given), case, len(same), way) for way in ways]
+    return tuple(
+        tuple(
+            one if _is_of_floats(kept) else exact[number % len(exact)][place]
+            for place, (one, kept) in enumerate(zip(draw, same, strict=True))
+        )
+        for number, draw in enumerate(perturbed)
+    )
 
 
 def narrow_type(given: Iterable[torch.dtype], results: Iterable[torch.dtype]) -> torch.dtype | None:

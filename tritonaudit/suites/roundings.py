@@ -24,12 +24,15 @@ _TIMES = 2
 class Roundings(OperatorMode):
     """Inside it, the result of each operation that rounds is off by about one rounding of float32, at random.
 
-    A mean of equal numbers may be off by a rounding from each of them, which no error of the numbers shows.
+    A mean of equal numbers may be off by a rounding from each of them, which no error of the numbers shows. Where it
+    `keeps_exact` what float32 holds is no rounding's result. The `sign` turns all of them around.
     """
 
-    def __init__(self, draw: int) -> None:
+    def __init__(self, draw: int, *, keeps_exact: bool = False, sign: int = 1) -> None:
         super().__init__()
         self._normal = Normal(draw)
+        self._keeps_exact = keeps_exact
+        self._unit = sign * unit(torch.float32)
 
     def on_operator(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         returned = func(*args, **kwargs)
@@ -48,7 +51,10 @@ class Roundings(OperatorMode):
     def _off(self, value: Any) -> Any:
         if not isinstance(value, torch.Tensor) or value.dtype != torch.float64:
             return value
-        return value * self._normal.like(value, value.shape).mul_(unit(torch.float32)).add_(1)
+        error = self._normal.like(value, value.shape).mul_(self._unit)
+        if self._keeps_exact:
+            error.mul_(value != value.float().double())
+        return value * error.add_(1)
 
 
 _NORMALISING = (torch.ops.aten._log_softmax, torch.ops.aten._softmax)

@@ -22,6 +22,8 @@ _MASKS = ("-inf|normal", "-inf/normal")
 """The first half of each row, and of all rows."""
 _NARROW, _LARGE, _LARGEST = "float16", "256*normal", "20000*normal"
 """What has the smallest range; two such numbers, and three of the larger ones, leave it."""
+_OPPOSITE = "3000|-3000"
+"""Sums of dozens of such numbers leave it on the way to one that does not."""
 _MOST_ALONE = 6
 """Tensors of which each has such numbers alone."""
 NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
@@ -103,7 +105,8 @@ def seldom_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple
     """Cases that few callers have and a kernel should stand, beside the hardships. None where a function makes inputs.
 
     One tensor alone begins with a block of -inf, along its rows or its columns, as a mask does. In float16 products are
-    as large as its numbers get, so that some of their sums are numbers of it and their parts are not, or one tensor's.
+    as large as its numbers get, so that some of their sums are numbers of it and their parts are not, or one tensor's,
+    all of them or those whose halves have opposite signs.
     """
     if callable(subject.inputs):
         return
@@ -121,6 +124,7 @@ def seldom_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple
         yield "large products", Case(sizes, _NARROW, fill=_LARGE)
         for number in narrow if len(tensors) > 1 else ():
             yield "one large tensor", Case(sizes, _NARROW, fill=f"{_LARGEST}{OF_TENSOR}{number}")
+            yield "one large tensor of opposite halves", Case(sizes, _NARROW, fill=f"{_OPPOSITE}{OF_TENSOR}{number}")
 
 
 def why_none(subject: Subject) -> str:
@@ -197,7 +201,7 @@ def endure(device: Device, subject: Subject, case: Case) -> CaseOutcome:
 def _why_seldom(case: Case) -> str:
     """What few callers' inputs have of those of a case; empty of one that is no such case."""
     fill, _, _ = case.fill.partition(OF_TENSOR)
-    if fill in (_LARGE, _LARGEST):
+    if fill in (_LARGE, _LARGEST, _OPPOSITE):
         return NEAR_THE_LARGEST
     return MASKED_ALONE if fill in _MASKS else ""
 
