@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, AtomKind, Product
+from tritonaudit.domains.affine import GIVEN, JOINED, ONE, ZERO, Affine, Atom, AtomKind, Product
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
 from tritonaudit.queries.launched import is_last_stride
+from tritonaudit.queries.summed import summed
 from tritonaudit.queries.unbounded import bounded_index
 
 _MOVING = (AtomKind.PID, AtomKind.LOOP)
@@ -33,7 +34,9 @@ def missing_term(flow: KernelFlow, access: Access) -> Missing | None:
     """The first term found to be missing from the access's address."""
     if access.pointer.block is not None:
         return _first_tile(flow, access)
-    return _unscaled_start(flow, access) or _missing_head(flow, access)
+    return (
+        _unscaled_start(flow, access) or _missing_head(flow, access) or _added_indices(access) or _still(flow, access)
+    )
 
 
 # -- a tile's start without its stride -----------------------------------------------------------------------------
@@ -75,6 +78,42 @@ def _moves(product: Product) -> bool:
 
 def _is_in(part: Affine, address: Affine) -> bool:
     return all(address.terms.get(product) == factor for product, factor in part.terms.items())
+
+
+# -- two indices that are added up -----------------------------------------------------------------------------------
+
+
+def _added_indices(access: Access) -> Missing | None:
+    """Two of its indices move the address by the same, as if one dimension were both of theirs."""
+    for found in summed(access):
+        one, other = (atom.spelled for atom in (found.one, found.other))
+        if found.one.kind is AtomKind.PID:
+            why = f"`{one}` moves it on by one element, and a tile has `{found.other.size}`: the tiles overlap"
+        else:
+            why = f"it adds `{one}` to `{other}` along another axis of the block, so that lanes meet at one place"
+        if found.factor != ONE:
+            why += f", each times `{found.factor}`"
+        return Missing(access, why, "multiply each index by the stride of its own dimension")
+    return None
+
+
+def _still(flow: KernelFlow, access: Access) -> Missing | None:
+    """The mask moves on with the program, and the address is the same in all programs."""
+    address = access.pointer.affine
+    if address is None or access.mask is None or any(not _is_known(atom) for atom in address.atoms_inside()):
+        return None
+    for condition in access.mask.mask or ():
+        index = bounded_index(condition) if isinstance(condition, Less) else ZERO
+        programs = [atom for atom in index.atoms() if atom.kind is AtomKind.PID]
+        if programs and index.lanes() & address.lanes() and not address.atoms_inside() & set(programs):
+            start = Affine({p: f for p, f in index.terms.items() if any(atom in programs for atom in p)})
+            why = f"its mask moves on by `{start}` from program to program, and its address does not"
+            return Missing(access, why, f"add `{start}` to the index")
+    return None
+
+
+def _is_known(atom: Atom) -> bool:
+    return atom.kind is not AtomKind.OPAQUE or bool(atom.inner and atom.name != JOINED)
 
 
 # -- a block pointer that stays at the first tile ------------------------------------------------------------------

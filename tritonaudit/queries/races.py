@@ -15,6 +15,7 @@ from tritonaudit.ir.model import Operation
 from tritonaudit.ir.values import Const, Value
 from tritonaudit.ir.writing import made_of
 from tritonaudit.queries.dependence import NO_AXES, Axes, Dependence, Number, Part, Write, line_of, operations_of
+from tritonaudit.queries.effects import may_write
 from tritonaudit.queries.launched import may_exceed_one
 from tritonaudit.queries.updates import parameter_of, updates
 
@@ -76,6 +77,36 @@ def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
             if not _asks(dependence, site, axis, write):
                 yield Overwrite(access, _made(flow, write), axis, site, parameter, updates_it, shared)
                 break
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """All programs along `axis` of the launch's grid do the same: nothing that they store depends on their number."""
+
+    store: Access
+    axis: int
+    site: LaunchSite
+
+    @property
+    def counted(self) -> ast.expr:
+        """What the grid counts the programs by."""
+        return self.site.written[self.axis] if self.axis < len(self.site.written) else self.site.call
+
+
+def repeated_work(flow: KernelFlow) -> Iterator[Repeated]:
+    """The axes along which a launch has several programs that all do the same, each once."""
+    stores = [access for access in flow.accesses if access.kind == "store"]
+    if flow.kernel is None or not stores or flow.is_helper:
+        return
+    dependence = Dependence(flow.kernel)
+    if any(may_write(one) for one in dependence.operations if one.name != "store"):
+        return
+    stored = [(*(value for value, _ in one.operation.arguments.values()), *one.conditions) for one in dependence.writes]
+    asked = dependence.may(*(value for values in stored for value in values))
+    free = [axis for axis in range(3) if _is_free_of(axis, asked)]
+    for site, axis in _several_programs(flow) if free else ():
+        if axis in free:
+            yield Repeated(stores[0], axis, site)
 
 
 def _several_programs(flow: KernelFlow) -> Iterator[_Axis]:
