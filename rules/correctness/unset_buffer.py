@@ -19,10 +19,12 @@ class UnsetBuffer(Rule):
         for found in unset_buffers(kernel):
             update = found.update
             verb = "adds to" if update.adds else "reads"
-            made = () if found.made is None else ((kernel.place(found.made), "it is made here"),)
             yield Hit(
                 update.read.node,
                 f"this {verb} `{update.parameter}`, and nothing has set what the launch passes for it",
                 remedy="make it with `torch.zeros`",
-                related=(*made, (kernel.place(found.site.call), "this is the launch")),
+                related=(
+                    (kernel.place(found.made), "it is made here"),
+                    (kernel.place(found.site.call), "this is the launch"),
+                ),
             )

@@ -94,19 +94,33 @@ class Repeated:
 
 
 def repeated_work(flow: KernelFlow) -> Iterator[Repeated]:
-    """The axes along which a launch has several programs that all do the same, each once."""
-    stores = [access for access in flow.accesses if access.kind == "store"]
-    if flow.kernel is None or not stores or flow.is_helper:
+    """The axes that a launch counts something by, and along which all programs do the same, each once."""
+    changes = [access for access in flow.accesses if access.kind != "load"]
+    if flow.kernel is None or not changes or flow.is_helper:
         return
     dependence = Dependence(flow.kernel)
-    if any(may_write(one) for one in dependence.operations if one.name != "store"):
+    added = [one for one in dependence.operations if one.name in _ADDING]
+    if any(may_write(one) for one in dependence.operations if one.name != "store" and one not in added):
         return
-    stored = [(*(value for value, _ in one.operation.arguments.values()), *one.conditions) for one in dependence.writes]
-    asked = dependence.may(*(value for values in stored for value in values))
-    free = [axis for axis in range(3) if _is_free_of(axis, asked)]
-    for site, axis in _several_programs(flow) if free else ():
-        if axis in free:
-            yield Repeated(stores[0], axis, site)
+    conditions = [value for write in dependence.writes for value in write.conditions]
+    changing = [*(write.operation for write in dependence.writes), *added]
+    asked = dependence.may(*conditions, *(value for one in changing for value, _ in one.arguments.values()))
+    for axis in range(3):
+        site = _counting(flow, axis) if _is_free_of(axis, asked) else None
+        if site is not None:
+            yield Repeated(changes[0], axis, site)
+
+
+_ADDING = frozenset(("atomic_add", "atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor"))
+
+
+def _counting(flow: KernelFlow, axis: int) -> LaunchSite | None:
+    """A launch whose grid has something along the axis that may be more than 1."""
+    for site in flow.launches.sites:
+        programs = site.axis(axis) if isinstance(site.grid, tuple) and axis < len(site.grid) else None
+        if programs is not None and site.facts().bounds(site.facts().normal(programs))[1] != 1:
+            return site
+    return None
 
 
 def _several_programs(flow: KernelFlow) -> Iterator[_Axis]:

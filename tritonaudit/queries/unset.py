@@ -21,21 +21,21 @@ class Unset:
 
     update: Update
     site: LaunchSite
-    made: ast.expr | None
+    made: ast.expr
 
 
 def unset_buffers(flow: KernelFlow) -> Iterator[Unset]:
-    """The first launch of each kind for each parameter that the kernel adds to, or reads before it stores there."""
+    """The first launch for each parameter that the kernel adds to, or reads before it stores there."""
     is_set_by_tuner = any(map(_may_set, flow.function.decorators))
     for update in updates(flow) if not is_set_by_tuner else ():
         if not all(guard.constexpr for guard in update.read.path):
             continue
         for site in flow.launches.sites:
-            tensor = site.arguments.get(update.parameter)
+            tensor, node = site.arguments.get(update.parameter), argument_node(site, update.parameter)
             is_new = isinstance(tensor, Tensor) and tensor.made in _WITHOUT_CONTENTS
-            if is_new and site.is_whole and not site.doubt and is_only_launched(site, update.parameter):
-                node = argument_node(site, update.parameter)
-                yield Unset(update, site, None if node is None else set_before(site, node))
+            made = set_before(site, node) if is_new and node is not None else None
+            if made is not None and site.is_whole and not site.doubt and is_only_launched(site, update.parameter):
+                yield Unset(update, site, made)
                 break
 
 
