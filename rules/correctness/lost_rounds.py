@@ -19,7 +19,7 @@ class LostRounds(Rule):
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for found in lost_rounds(kernel):
             node = found.node
-            assert isinstance(node, ast.expr)
+            assert isinstance(node, (ast.expr, ast.stmt))
             yield Hit(
                 kernel.place(node),
                 f"each round of the loop overwrites `{found.name}`, and nothing uses what the round before left there:"
