@@ -232,8 +232,8 @@ def _tried(atoms: Sequence[Atom], left: Affine, put: _Put) -> Iterator[dict[Atom
     numbers = {value.value for value in put.values()} | {
         part.value for atom in left.atoms_inside() for part in atom.inner
     }
-    sizes = sorted(n for n in numbers if n is not None and 1 < n < 1 << 20)
-    near = [size + by for size in sizes for by in (1, -1)] + [2 * size + 2 for size in sizes]  # of halves
+    divisors = sorted(n for n in numbers if n is not None and 1 < n < 1 << 20)
+    near = [size + by for size in divisors for by in (1, -1)] + [2 * size + 2 for size in divisors]  # of halves
     tried = list(dict.fromkeys([*near, *_SIZES]))
     if len(atoms) == 1:
         yield from ({atoms[0]: size} for size in tried)

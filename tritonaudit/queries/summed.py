@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -19,10 +19,11 @@ class Summed:
     factor: Affine
 
 
-def summed(access: Access) -> Iterator[Summed]:
+def summed(access: Access, are_same: Callable[[Affine, Affine], bool] = Affine.__eq__) -> Iterator[Summed]:
     """The lanes of two axes, or a program's number and lanes, that move an address by the same.
 
-    A program's number at which a loop starts is not counted: it is a part of where the rounds are.
+    A program's number at which a loop starts is not counted: it is a part of where the rounds are. What is the same may
+    be a launch's matter, too.
     """
     address = access.pointer.affine
     if address is None:
@@ -33,7 +34,7 @@ def summed(access: Access) -> Iterator[Summed]:
     for one, other in combinations(factors, 2):
         if one.kind is not AtomKind.LANE:
             one, other = other, one
-        if one.kind is not AtomKind.LANE or factors[one] != factors[other] or not factors[one].terms:
+        if one.kind is not AtomKind.LANE or not factors[one].terms or not are_same(factors[one], factors[other]):
             continue
         if _has_several(one) and (other.kind is not AtomKind.LANE or (other.axis != one.axis and _has_several(other))):
             yield Summed(other, one, factors[one])
