@@ -185,8 +185,9 @@ def _doubt(site: LaunchSite, tiling: Tiling, facts: Facts, put: _Put, others: Se
     unknown = [atom for atom in ends | divided if atom.kind is not AtomKind.PARAM]
     if unknown:
         return f"`{unknown[0].name}` cannot be chosen"
-    if tiling.axis == NO_AXIS and not _inputs(facts.normal(site.arithmetic.put_in(step, put.get))) <= ends:
-        return "callers choose the tile"
+    if tiling.axis == NO_AXIS:
+        width = _inputs(facts.normal(site.arithmetic.put_in(step, put.get)))
+        return None if width and width <= ends else "the tile does not follow from the size"
     if ends <= divided <= ends | _inputs(step) and ends:
         return None
     tensors = {atom.name.partition(_SHAPE)[0] if _SHAPE in atom.name else None for atom in ends | divided}

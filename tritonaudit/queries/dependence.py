@@ -154,9 +154,9 @@ class Dependence:
 
 
 def _is_nought(operation: Operation) -> bool:
-    """Whether it is 0 whatever is multiplied."""
-    factors = (value for value, _ in operation.arguments.values()) if operation.name == "Multiply" else ()
-    return any(isinstance(one, Const) and type(one.value) is int and one.value == 0 for one in factors)
+    """Whether the text multiplies by 0, whatever else is multiplied; a launch that gives 0 is one among several."""
+    factors = (node for _, node in operation.arguments.values()) if operation.name == "Multiply" else ()
+    return any(isinstance(one, ast.Constant) and type(one.value) is int and one.value == 0 for one in factors)
 
 
 def _number(operation: Operation) -> Number | None:

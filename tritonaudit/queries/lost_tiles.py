@@ -47,16 +47,18 @@ def skipped_tiles(flow: KernelFlow) -> Iterator[Skipped]:
 
 
 def _gaps(access: Access) -> Iterator[tuple[Affine, Atom, int]]:
-    """The indices of the address, and of the mask, whose tiles are further apart than a tile is wide: how far."""
-    address = access.pointer.affine
-    for lane in sorted(address.lanes(), key=lambda atom: atom.id) if address is not None else ():
-        index = None if address is None or _is_filled(address, lane) else index_of(address, lane)
+    """The indices whose tiles are further apart than a tile is wide: of the address, and of the mask where the address
+    is computed from them in another way, such as by a quotient and a remainder.
+    """
+    address = access.pointer.affine or ZERO
+    for lane in sorted(address.lanes(), key=lambda atom: atom.id):
+        index = None if _is_filled(address, lane) else index_of(address, lane)
         times = None if index is None else _times(index, lane)
         if index is not None and times is not None:
             yield index, lane, times
     for condition in (access.mask.mask or ()) if access.mask is not None else ():
         index = bounded_index(condition) if isinstance(condition, Less) else ZERO
-        for lane in index.lanes() if len(index.lanes()) == 1 else ():
+        for lane in index.lanes() - address.lanes() if len(index.lanes()) == 1 else ():
             times = _times(index, lane) if index.factor_of(lane) == ONE else None
             if times is not None:
                 yield index, lane, times

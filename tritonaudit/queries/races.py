@@ -252,9 +252,15 @@ def _chosen(dependence: Dependence, access: Access, write: Write) -> Axes:
     if "mask" not in write.operation.arguments:
         return NO_AXES
     conditions = None if access.mask is None else access.mask.mask
-    if conditions and all(isinstance(c, Less) and c.gap.lanes() for c in conditions):
+    if conditions and all(isinstance(c, Less) and c.gap.lanes() and not _begins(c.gap) for c in conditions):
         return NO_AXES
     return dependence.may(write.operation.value("mask"))
+
+
+def _begins(gap: Affine) -> bool:
+    """Whether lanes count from where a program's part begins: each program has other lanes of one tile."""
+    is_from = any(gap.factor_of(lane).terms.get((), 0) > 0 for lane in gap.lanes())
+    return is_from and any(atom.kind is AtomKind.PID for atom in gap.atoms_inside())
 
 
 def _asks(dependence: Dependence, site: LaunchSite, axis: int, write: Write) -> bool:

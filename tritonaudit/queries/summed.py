@@ -36,6 +36,8 @@ def summed(access: Access, are_same: Callable[[Affine, Affine], bool] = Affine._
             one, other = other, one
         if one.kind is not AtomKind.LANE or not factors[one].terms or not are_same(factors[one], factors[other]):
             continue
+        if other.kind is AtomKind.PID and factors[one] != ONE:
+            continue  # a part that one program at most may have is added to rows
         if _has_several(one) and (other.kind is not AtomKind.LANE or (other.axis != one.axis and _has_several(other))):
             yield Summed(other, one, factors[one])
 
