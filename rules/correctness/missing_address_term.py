@@ -19,11 +19,12 @@ class MissingAddressTerm(Rule):
         for access in kernel.accesses:
             missing = missing_term(kernel, access)
             if missing is not None:
-                sibling = missing.sibling
+                related = [] if missing.sibling is None else [(missing.sibling.node, "this access has the term")]
+                launches = [] if missing.launch is None else [(kernel.place(missing.launch), "this is the launch")]
                 yield Hit(
                     access.node,
                     f"this {access.what} is at the wrong place: {missing.why}",
                     remedy=missing.remedy,
                     severity=Severity.WARNING if missing.latent else None,
-                    related=() if sibling is None else ((sibling.node, "this access has the term"),),
+                    related=(*related, *launches),
                 )

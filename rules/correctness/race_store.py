@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
-from tritonaudit.queries.races import Overwrite, early_loads, early_releases, overwrites
+from tritonaudit.queries.races import Overwrite, Repeated, early_loads, early_releases, overwrites, repeated_work
 from tritonaudit.rule import Hit, Rule
 
 
@@ -19,6 +19,8 @@ class RaceStore(Rule):
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for overwrite in overwrites(kernel):
             yield _overwrite(kernel, overwrite)
+        for repeated in repeated_work(kernel):
+            yield _repeated(kernel, repeated)
         if kernel.for_vendor:
             return
         for found in early_loads(kernel):
@@ -54,4 +56,15 @@ def _overwrite(kernel: KernelFlow, found: Overwrite) -> Hit:
         f"each of {axis} has the same place in `{found.parameter}` and {harm}",
         remedy="give each program its own place and add them up, or use `tl.atomic_add`",
         related=((found.store.node, "it is stored to here"), counted) if is_made_apart else (counted,),
+    )
+
+
+def _repeated(kernel: KernelFlow, found: Repeated) -> Hit:
+    return Hit(
+        found.store.node,
+        f"all of the `{ast.unparse(found.counted)}` programs along axis {found.axis} of the grid store the same to the"
+        " same places: nothing that the kernel stores depends on their number",
+        remedy=f"use `tl.program_id({found.axis})`, or leave the axis out of the grid",
+        severity=Severity.WARNING,
+        related=((kernel.place(found.counted), "the programs are counted here"),),
     )

@@ -37,6 +37,14 @@ def _gradient(kernel: KernelFlow, found: Misaddressed, gradient: str) -> Hit:
 
 def _other(kernel: KernelFlow, found: Misaddressed) -> Hit:
     name, related = ast.unparse(found.argument), [(found.access.node, "it is addressed here")]
+    if found.unused is not None:
+        return Hit(
+            _place(kernel, found),
+            f"the kernel addresses `{name}` by the strides of `{found.owner}`, and leaves out its own, which the launch"
+            f" passes as `{found.unused}`",
+            remedy=f"multiply by `{found.unused}` there",
+            related=tuple(related),
+        )
     if not found.new:
         why = f"the wrapper is given both, and `{name}` may be laid out differently in memory"
         return Hit(

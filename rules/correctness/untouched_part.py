@@ -8,6 +8,8 @@ from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.queries.answer import Refuted
 from tritonaudit.queries.elements import Untouched, untouched
+from tritonaudit.queries.lost_tiles import skipped_tiles, unreached_tiles
+from tritonaudit.queries.races import repeated_work
 from tritonaudit.rule import Hit, Rule
 
 
@@ -17,8 +19,14 @@ class UntouchedPart(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        for found in untouched(kernel):
+        for found in () if _is_explained(kernel) else untouched(kernel):
             yield _hit(kernel, found)
+
+
+def _is_explained(kernel: KernelFlow) -> bool:
+    """Whether another rule says why: by TAC143 its own tiles have gaps, by TAC109 its programs do the same."""
+    reasons = (skipped_tiles(kernel), unreached_tiles(kernel), repeated_work(kernel))
+    return any(next(iter(found), None) is not None for found in reasons)
 
 
 def _hit(kernel: KernelFlow, found: Refuted[Untouched]) -> Hit:

@@ -21,9 +21,15 @@ _SHAPE = ".shape["
 _MOST_TRIED, _MOST_REPLAYED, _MOST_UNKNOWNS, _MOST_CONFIGS = 600, 6, 4, 48
 
 
+NO_AXIS = -1
+
+
 @dataclass(frozen=True, eq=False)
 class Tiling:
-    """The kernel bounds `program * step + lane` by `bound` in the mask of `access`; there are `width` lanes."""
+    """The kernel bounds `program * step + lane` by `bound` in the mask of `access`; there are `width` lanes.
+
+    With NO_AXIS it bounds the lanes by themselves: all programs do the same tile.
+    """
 
     access: Access
     axis: int
@@ -59,6 +65,33 @@ def tilings(accesses: Sequence[Access]) -> Iterator[Tiling]:
                 yield found
 
 
+def single_tilings(accesses: Sequence[Access]) -> Iterator[Tiling]:
+    """Those of lanes that no program or round moves on, of what no other mask bounds."""
+    found: dict[Affine, list[Tiling | None]] = {}
+    for access in accesses:
+        for condition in (access.mask.mask or ()) if access.mask is not None else ():
+            if isinstance(condition, Less):
+                bound, tiling = _single(access, condition)
+                found.setdefault(bound, []).append(tiling)
+    for tilings_of in found.values():
+        if (first := tilings_of[0]) is not None and all(
+            one is not None and one.width == first.width for one in tilings_of
+        ):
+            yield first
+
+
+def _single(access: Access, condition: Less) -> tuple[Affine, Tiling | None]:
+    """What is bounded there, and the lanes, where it bounds lanes and nothing else by what the launch gives."""
+    index = bounded_index(condition)
+    bound = condition.gap + index + (ZERO if condition.strict else ONE)
+    lane = next(iter(index.lanes()), None)
+    if lane is None or lane.size is None or lane.start != ZERO or index != Affine.of(lane):
+        return bound, None
+    if not all(map(_is_given, (bound, lane.size))) or bound.value is not None:
+        return bound, None
+    return bound, Tiling(access, NO_AXIS, bound, lane.size, lane.size)
+
+
 def _tiling(access: Access, condition: Less) -> Tiling | None:
     index = bounded_index(condition)
     bound = condition.gap + index + (ZERO if condition.strict else ONE)
@@ -80,7 +113,7 @@ def _is_given(value: Affine) -> bool:
 
 def covers(host: Host, site: LaunchSite, tiling: Tiling, others: Sequence[Tiling] = ()) -> Answer:
     """Whether the launch has programs for all that the tiling bounds; `others` are the kernel's on other axes."""
-    programs = site.axis(tiling.axis)
+    programs = _programs(site, tiling)
     parts = [_of_launch(site, value) for value in (tiling.bound, tiling.step, tiling.width)]
     bound, step, width = parts
     if programs is None or bound is None or step is None or width is None:
@@ -95,6 +128,11 @@ def covers(host: Host, site: LaunchSite, tiling: Tiling, others: Sequence[Tiling
     refuted = [answer for answer in answers if isinstance(answer, Refuted)]
     unknown = [answer for answer in answers if isinstance(answer, Unknown)]
     return refuted[0] if refuted else unknown[0] if unknown else Proven()
+
+
+def _programs(site: LaunchSite, tiling: Tiling) -> Affine | None:
+    """How many programs there are along the tiling's axis."""
+    return ONE if tiling.axis == NO_AXIS else site.axis(tiling.axis)
 
 
 def _of_launch(site: LaunchSite, value: Affine) -> Affine | None:
@@ -140,13 +178,16 @@ def _doubt(site: LaunchSite, tiling: Tiling, facts: Facts, put: _Put, others: Se
     """Why sizes at which the grid is too short would say nothing; None where they would."""
     if site.doubt or not site.is_whole:
         return site.doubt or "it passes more than its text shows"
-    bound, programs = _of_launch(site, tiling.bound) or ZERO, site.axis(tiling.axis) or ZERO
+    bound, programs = _of_launch(site, tiling.bound) or ZERO, _programs(site, tiling) or ZERO
     step = _of_launch(site, tiling.step) or ZERO
     wanted, given = (facts.normal(site.arithmetic.put_in(value, put.get)) for value in (bound, programs))
     ends, divided = _inputs(wanted), _inputs(given)
     unknown = [atom for atom in ends | divided if atom.kind is not AtomKind.PARAM]
     if unknown:
         return f"`{unknown[0].name}` cannot be chosen"
+    if tiling.axis == NO_AXIS:
+        width = _inputs(facts.normal(site.arithmetic.put_in(step, put.get)))
+        return None if width and width <= ends else "the tile does not follow from the size"
     if ends <= divided <= ends | _inputs(step) and ends:
         return None
     tensors = {atom.name.partition(_SHAPE)[0] if _SHAPE in atom.name else None for atom in ends | divided}
@@ -192,7 +233,8 @@ def _tried(atoms: Sequence[Atom], left: Affine, put: _Put) -> Iterator[dict[Atom
     numbers = {value.value for value in put.values()} | {
         part.value for atom in left.atoms_inside() for part in atom.inner
     }
-    near = [size + by for size in sorted(n for n in numbers if n is not None and 1 < n < 1 << 20) for by in (1, -1)]
+    divisors = sorted(n for n in numbers if n is not None and 1 < n < 1 << 20)
+    near = [size + by for size in divisors for by in (1, -1)] + [2 * size + 2 for size in divisors]  # of halves
     tried = list(dict.fromkeys([*near, *_SIZES]))
     if len(atoms) == 1:
         yield from ({atoms[0]: size} for size in tried)
@@ -204,7 +246,7 @@ def _tried(atoms: Sequence[Atom], left: Affine, put: _Put) -> Iterator[dict[Atom
 
 def _shown(site: LaunchSite, tiling: Tiling, put: _Put) -> Short | None:
     """The launch in numbers; None where one of them is not known."""
-    values = [site.axis(tiling.axis), *(_of_launch(site, value) for value in (tiling.bound, tiling.step))]
+    values = [_programs(site, tiling), *(_of_launch(site, value) for value in (tiling.bound, tiling.step))]
     numbers = [None if value is None else site.arithmetic.put_in(value, put.get).value for value in values]
     programs, bound, step = numbers
     if programs is None or bound is None or step is None or programs < 0:

@@ -110,7 +110,7 @@ class Dependence:
         number = _number(operation)
         if number is not None:
             return frozenset((number,))
-        if operation.name in _OF_TYPES:
+        if operation.name in _OF_TYPES or _is_nought(operation):
             return NO_AXES
         is_foreign = operation.name == "call" and not str(operation.detail).startswith("triton.")
         if operation.name == "program_id" or operation.name.startswith("atomic_") or is_foreign:
@@ -151,6 +151,12 @@ class Dependence:
             self._behind[carried.head] = (carried.last,)
             self._bounds[carried.head] = bounds
         self._block(loop.body, (*conditions, *bounds))
+
+
+def _is_nought(operation: Operation) -> bool:
+    """Whether the text multiplies by 0, whatever else is multiplied; a launch that gives 0 is one among several."""
+    factors = (node for _, node in operation.arguments.values()) if operation.name == "Multiply" else ()
+    return any(isinstance(one, ast.Constant) and type(one.value) is int and one.value == 0 for one in factors)
 
 
 def _number(operation: Operation) -> Number | None:

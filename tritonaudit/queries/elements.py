@@ -19,7 +19,7 @@ from tritonaudit.host.arithmetic import QUOTIENT, ROUNDED_UP, TooLarge
 from tritonaudit.host.host import LaunchSite
 from tritonaudit.queries.answer import Refuted, Unknown
 from tritonaudit.queries.footprints import Footprint, Layout, Numbers
-from tritonaudit.queries.launched import argument_node
+from tritonaudit.queries.launched import argument_node, is_only_launched
 from tritonaudit.queries.memory import Memory, memory_for
 from tritonaudit.queries.points import NotKnown, loops_in
 from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, without_strides
@@ -156,7 +156,9 @@ class _Asked:
         is_output = self._memory.made in _WITHOUT_CONTENTS
         accesses = [access for access in self._accesses if not is_output or access.kind == "store"]
         kinds = {access.kind for access in self._accesses}
-        is_asked = kinds <= {"load", "store"} and (self._is_written_here() if is_output else self._is_input(kinds))
+        is_asked = kinds <= {"load", "store"} and (
+            is_only_launched(self._site, self._parameter) if is_output else self._is_input(kinds)
+        )
         if not self._is_all or not accesses or not is_asked:
             return None
         held: Unknown | None = None
@@ -195,21 +197,6 @@ class _Asked:
         if address is None or origin is None or not self._flow.whiles.isdisjoint(access.loops):
             raise NotKnown("the address")
         return address - Affine.of(origin)
-
-    def _is_written_here(self) -> bool:
-        """Whether the host code hands the tensor to this launch, and to nothing else that may write to it."""
-        passed = argument_node(self._site, self._parameter)
-        if not isinstance(passed, ast.Name):
-            return False
-        nodes = self._nodes
-        harmless = {id(node) for node in self._site.module.nodes(self._site.call).of(ast.Name)}
-        harmless |= {id(node.value) for node in nodes.of(ast.Attribute) if not node.attr.endswith("_")}
-        for returned in nodes.of(ast.Return):
-            values = returned.value.elts if isinstance(returned.value, ast.Tuple) else [returned.value]
-            harmless |= {id(value) for value in values}
-        harmless |= {id(value) for call in nodes.of(ast.Call) if _only_reads(call.func) for value in call.args}
-        used = [node for node in nodes.of(ast.Name) if node.id == passed.id]
-        return all(isinstance(node.ctx, ast.Store) or id(node) in harmless for node in used)
 
     # -- trials --------------------------------------------------------------------------------------------------
 
@@ -359,14 +346,6 @@ class _Asked:
         names = [atom.name for atom in bound.atoms_inside() if atom.kind in GIVEN]
         passed = [self._site.argument(name) for name in names]
         return without_strides(inputs_of(self._site.facts().normal(one) for one in passed if one is not None))
-
-
-def _only_reads(called: ast.expr) -> bool:
-    """`torch.sum` and `ctx.save_for_backward`; no function of the project, nor `torch.relu_`."""
-    if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
-        return False
-    is_torch = called.value.id == "torch" and not called.attr.endswith("_")
-    return is_torch or called.attr in ("save_for_backward", "mark_non_differentiable")
 
 
 def _conditions(access: Access) -> list[Less]:

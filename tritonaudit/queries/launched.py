@@ -146,6 +146,30 @@ def argument_node(site: LaunchSite, parameter: str) -> ast.expr | None:
     )
 
 
+def is_only_launched(site: LaunchSite, parameter: str) -> bool:
+    """Whether the host code hands the tensor to this launch, and to nothing else that may write to it."""
+    passed = argument_node(site, parameter)
+    if not isinstance(passed, ast.Name):
+        return False
+    nodes = site.module.nodes(site.made.calls[-1].node)
+    harmless = {id(node) for node in site.module.nodes(site.call).of(ast.Name)}
+    harmless |= {id(node.value) for node in nodes.of(ast.Attribute) if not node.attr.endswith("_")}
+    for returned in nodes.of(ast.Return):
+        values = returned.value.elts if isinstance(returned.value, ast.Tuple) else [returned.value]
+        harmless |= {id(value) for value in values}
+    harmless |= {id(value) for call in nodes.of(ast.Call) if _only_reads(call.func) for value in call.args}
+    used = [node for node in nodes.of(ast.Name) if node.id == passed.id]
+    return all(isinstance(node.ctx, ast.Store) or id(node) in harmless for node in used)
+
+
+def _only_reads(called: ast.expr) -> bool:
+    """`torch.sum` and `ctx.save_for_backward`; no function of the project, nor `torch.relu_`."""
+    if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
+        return False
+    is_torch = called.value.id == "torch" and not called.attr.endswith("_")
+    return is_torch or called.attr in ("save_for_backward", "mark_non_differentiable")
+
+
 def as_passed(site: LaunchSite, value: Affine) -> Affine | None:
     """A polynomial of the kernel's parameters with what the launch passes for them; None where that is not known."""
     total = Affine.constant(0)

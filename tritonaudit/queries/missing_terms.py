@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, AtomKind, Product
+from tritonaudit.domains.affine import GIVEN, JOINED, ONE, ZERO, Affine, Atom, AtomKind, Product
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
+from tritonaudit.host.host import LaunchSite
 from tritonaudit.queries.launched import is_last_stride
+from tritonaudit.queries.summed import summed
 from tritonaudit.queries.unbounded import bounded_index
 
 _MOVING = (AtomKind.PID, AtomKind.LOOP)
@@ -19,7 +23,8 @@ _DIVIDED = ("FloorDivide", "Modulo")
 class Missing:
     """What an address lacks, in words, and what to write; the access that shows it, where another one does.
 
-    It is `latent` where what is missing may be a stride of 1, so that nothing is wrong as yet.
+    It is `latent` where what is missing may be a stride of 1, so that nothing is wrong as yet; `launch` is
+    the call that makes it so, where one does.
     """
 
     access: Access
@@ -27,13 +32,19 @@ class Missing:
     remedy: str
     sibling: Access | None = None
     latent: bool = False
+    launch: ast.expr | None = None
 
 
 def missing_term(flow: KernelFlow, access: Access) -> Missing | None:
     """The first term found to be missing from the access's address."""
     if access.pointer.block is not None:
         return _first_tile(flow, access)
-    return _unscaled_start(flow, access) or _missing_head(flow, access)
+    return (
+        _unscaled_start(flow, access)
+        or _missing_head(flow, access)
+        or _added_indices(flow, access)
+        or _still(flow, access)
+    )
 
 
 # -- a tile's start without its stride -----------------------------------------------------------------------------
@@ -75,6 +86,59 @@ def _moves(product: Product) -> bool:
 
 def _is_in(part: Affine, address: Affine) -> bool:
     return all(address.terms.get(product) == factor for product, factor in part.terms.items())
+
+
+# -- two indices that are added up -----------------------------------------------------------------------------------
+
+
+def _added_indices(flow: KernelFlow, access: Access) -> Missing | None:
+    """Two of its indices move the address by the same, as if one dimension were both of theirs."""
+    for found in summed(access):
+        one, other = (atom.spelled for atom in (found.one, found.other))
+        if found.one.kind is AtomKind.PID:
+            why = f"`{one}` moves it on by one element, and a tile has `{found.other.size}`: the tiles overlap"
+        else:
+            why = f"it adds `{one}` to `{other}` along another axis of the block, so that lanes meet at one place"
+        if found.factor != ONE:
+            why += f", each times `{found.factor}`"
+        return Missing(access, why, "multiply each index by the stride of its own dimension")
+    for site in flow.launches.sites:
+        found_there = next(summed(access, partial(_is_passed_twice, site)), None) if site.is_whole else None
+        if found_there is not None:
+            address = access.pointer.affine or ZERO
+            names = [str(address.factor_of(atom)) for atom in (found_there.one, found_there.other)]
+            passed = site.argument(names[0])
+            why = f"a launch passes `{passed}` for `{names[0]}` and `{names[1]}`, by which two of its indices move it"
+            return Missing(access, why, "pass the stride of each dimension", launch=site.call)
+    return None
+
+
+def _is_passed_twice(site: LaunchSite, one: Affine, other: Affine) -> bool:
+    """Whether both are parameters for which the launch passes one stride of a tensor."""
+    if one == other or one.atom is None or other.atom is None:
+        return False
+    passed = site.argument(one.atom.name)
+    is_stride = passed is not None and passed.atom is not None and site.key(passed.atom)[-2:-1] == ("stride",)
+    return is_stride and passed == site.argument(other.atom.name)
+
+
+def _still(flow: KernelFlow, access: Access) -> Missing | None:
+    """The mask moves on with the program, and the address is the same in all programs."""
+    address = access.pointer.affine
+    if address is None or access.mask is None or any(not _is_known(atom) for atom in address.atoms_inside()):
+        return None
+    for condition in access.mask.mask or ():
+        index = bounded_index(condition) if isinstance(condition, Less) else ZERO
+        programs = [atom for atom in index.atoms() if atom.kind is AtomKind.PID]
+        if programs and index.lanes() & address.lanes() and not address.atoms_inside() & set(programs):
+            start = Affine({p: f for p, f in index.terms.items() if any(atom in programs for atom in p)})
+            why = f"its mask moves on by `{start}` from program to program, and its address does not"
+            return Missing(access, why, f"add `{start}` to the index")
+    return None
+
+
+def _is_known(atom: Atom) -> bool:
+    return atom.kind is not AtomKind.OPAQUE or bool(atom.inner and atom.name != JOINED)
 
 
 # -- a block pointer that stays at the first tile ------------------------------------------------------------------

@@ -15,6 +15,7 @@ from tritonaudit.ir.model import Operation
 from tritonaudit.ir.values import Const, Value
 from tritonaudit.ir.writing import made_of
 from tritonaudit.queries.dependence import NO_AXES, Axes, Dependence, Number, Part, Write, line_of, operations_of
+from tritonaudit.queries.effects import may_write
 from tritonaudit.queries.launched import may_exceed_one
 from tritonaudit.queries.updates import parameter_of, updates
 
@@ -76,6 +77,50 @@ def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
             if not _asks(dependence, site, axis, write):
                 yield Overwrite(access, _made(flow, write), axis, site, parameter, updates_it, shared)
                 break
+
+
+@dataclass(frozen=True, eq=False)
+class Repeated:
+    """All programs along `axis` of the launch's grid do the same: nothing that they store depends on their number."""
+
+    store: Access
+    axis: int
+    site: LaunchSite
+
+    @property
+    def counted(self) -> ast.expr:
+        """What the grid counts the programs by."""
+        return self.site.written[self.axis] if self.axis < len(self.site.written) else self.site.call
+
+
+def repeated_work(flow: KernelFlow) -> Iterator[Repeated]:
+    """The axes that a launch counts something by, and along which all programs do the same, each once."""
+    changes = [access for access in flow.accesses if access.kind != "load"]
+    if flow.kernel is None or not changes or flow.is_helper:
+        return
+    dependence = Dependence(flow.kernel)
+    added = [one for one in dependence.operations if one.name in _ADDING]
+    if any(may_write(one) for one in dependence.operations if one.name != "store" and one not in added):
+        return
+    conditions = [value for write in dependence.writes for value in write.conditions]
+    changing = [*(write.operation for write in dependence.writes), *added]
+    asked = dependence.may(*conditions, *(value for one in changing for value, _ in one.arguments.values()))
+    for axis in range(3):
+        site = _counting(flow, axis) if _is_free_of(axis, asked) else None
+        if site is not None:
+            yield Repeated(changes[0], axis, site)
+
+
+_ADDING = frozenset(("atomic_add", "atomic_max", "atomic_min", "atomic_and", "atomic_or", "atomic_xor"))
+
+
+def _counting(flow: KernelFlow, axis: int) -> LaunchSite | None:
+    """A launch whose grid has something along the axis that may be more than 1."""
+    for site in flow.launches.sites:
+        programs = site.axis(axis) if isinstance(site.grid, tuple) and axis < len(site.grid) else None
+        if programs is not None and site.facts().bounds(site.facts().normal(programs))[1] != 1:
+            return site
+    return None
 
 
 def _several_programs(flow: KernelFlow) -> Iterator[_Axis]:
@@ -207,9 +252,15 @@ def _chosen(dependence: Dependence, access: Access, write: Write) -> Axes:
     if "mask" not in write.operation.arguments:
         return NO_AXES
     conditions = None if access.mask is None else access.mask.mask
-    if conditions and all(isinstance(c, Less) and c.gap.lanes() for c in conditions):
+    if conditions and all(isinstance(c, Less) and c.gap.lanes() and not _begins(c.gap) for c in conditions):
         return NO_AXES
     return dependence.may(write.operation.value("mask"))
+
+
+def _begins(gap: Affine) -> bool:
+    """Whether lanes count from where a program's part begins: each program has other lanes of one tile."""
+    is_from = any(gap.factor_of(lane).terms.get((), 0) > 0 for lane in gap.lanes())
+    return is_from and any(atom.kind is AtomKind.PID for atom in gap.atoms_inside())
 
 
 def _asks(dependence: Dependence, site: LaunchSite, axis: int, write: Write) -> bool:

@@ -33,7 +33,7 @@ class Misaddressed:
 
     `owner` is the tensor whose strides they are; without one, the elements are taken to lie side by side, and if
     `partly`, then along one dimension only. `gradient` is what autograd calls the tensor that it hands in; a tensor
-    that is `new` is made at `made`.
+    that is `new` is made at `made`. `unused` is the parameter that has a stride of its own, and that the address lacks.
     """
 
     argument: ast.expr
@@ -43,6 +43,7 @@ class Misaddressed:
     partly: bool = False
     new: bool = False
     made: ast.expr | None = None
+    unused: str | None = None
 
 
 def misaddressed(flow: KernelFlow) -> Iterator[Misaddressed]:
@@ -119,10 +120,13 @@ class _Reader:
             return None
         for access, terms in accesses:
             named = frozenset().union(*terms)
-            owner = self._owner(named)
-            if owner is None or any(map(self._is_unknown, named)) or any(self._is_own(tensor, one) for one in named):
+            own = {one for one in named if self._is_own(tensor, one)}
+            owner = self._owner(named - own)
+            unused = next((one for one in self._own_strides(tensor) if one not in named), None)
+            if owner is None or any(map(self._is_unknown, named)) or (own and unused is None):
                 continue
-            return Misaddressed(node, access, owner, new=is_new, made=set_before(self._site, node) if is_new else None)
+            made = set_before(self._site, node) if is_new else None
+            return Misaddressed(node, access, owner, new=is_new, made=made, unused=unused)
         return None
 
     # -- whose strides -------------------------------------------------------------------------------------------
@@ -142,6 +146,14 @@ class _Reader:
         if value is not None and tensor.strides is not None and value.atom is not None and value in tensor.strides:
             return True
         return value is not None and tensor.symbol.key in _keys_in(self._site, value)
+
+    def _own_strides(self, tensor: Tensor) -> Iterator[str]:
+        """The parameters that the launch passes the strides of the tensor for."""
+        for name in self._site.arguments:
+            value = self._site.argument(name)
+            key = None if value is None or value.atom is None else self._site.arithmetic.keys.get(value.atom)
+            if isinstance(key, tuple) and key[:-2] == tensor.symbol.key and key[-2:-1] == ("stride",):
+                yield name
 
     def _owner(self, parameters: frozenset[str]) -> str | None:
         """The tensor that callers give, whose strides these parameters are, where it is one."""
