@@ -129,23 +129,28 @@ def _bounded(access: Access) -> Iterator[tuple[Affine, Affine, Affine]]:
 
 
 def _end(index: Affine, bound: Affine, width: Affine) -> Affine | None:
-    """Where the tiles end, if the kernel counts whole tiles only, or its loop stops a tile before the bound."""
-    if any(_is_count(atom, bound, width) for atom in index.atoms()):
-        return None  # it is the last tile
+    """Where the tiles end, if the kernel counts whole tiles only, or its loop stops before the last one."""
     loops = [atom for atom in index.atoms() if atom.kind is AtomKind.LOOP]
     stops = [loop.stop for loop in loops if loop.stop is not None]
+    if not loops and any(_is_count(atom, "FloorDivide", bound, width) for atom in index.atoms()):
+        return None  # it is the last tile
     for atom in {atom for value in (index, *stops) for atom in value.atoms_inside()}:
-        if _is_count(atom, bound, width):
+        if _is_count(atom, "FloorDivide", bound, width):
             return Affine.of(atom) * width
     for loop in loops:
         if loop.stop is not None and loop.step == width == index.factor_of(loop) and bound - loop.stop == width:
             return loop.stop
+    for stop in stops:
+        for atom in stop.atoms():
+            left = stop - Affine.of(atom)
+            if _is_count(atom, "cdiv", bound, width) and left.terms and all(f < 0 for f in left.terms.values()):
+                return stop * width
     return None
 
 
-def _is_count(atom: Atom, bound: Affine, width: Affine) -> bool:
-    """Whether it is the number of whole tiles."""
-    return atom.name == "FloorDivide" and atom.inner == (bound, width)
+def _is_count(atom: Atom, division: str, bound: Affine, width: Affine) -> bool:
+    """Whether it is the number of tiles, of whole ones only or of all."""
+    return atom.name == division and atom.inner == (bound, width)
 
 
 def _divides(flow: KernelFlow, width: Affine, bound: Affine) -> bool:
