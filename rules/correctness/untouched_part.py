@@ -19,8 +19,9 @@ class UntouchedPart(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        for found in () if _is_explained(kernel) else untouched(kernel):
-            yield _hit(kernel, found)
+        found = list(untouched(kernel))
+        for one in () if found and _is_explained(kernel) else found:
+            yield _hit(kernel, one)
 
 
 def _is_explained(kernel: KernelFlow) -> bool:

@@ -24,10 +24,9 @@ class LostRounds:
 
 def lost_rounds(flow: KernelFlow) -> Iterator[LostRounds]:
     """The variables of the kernel's own loops whose earlier values nothing uses."""
-    if flow.kernel is None:
-        return
-    users = _users(flow.kernel.body)
-    for loop in _loops(flow.kernel.body):
+    loops = [] if flow.kernel is None else [loop for loop in _loops(flow.kernel.body) if loop.carried]
+    users = _users(flow.kernel.body) if flow.kernel is not None and loops else {}
+    for loop in loops:
         inside = set(operations_of(loop.body))
         for carried in loop.carried:
             last = made_of(carried.last)

@@ -96,7 +96,9 @@ class Repeated:
 def repeated_work(flow: KernelFlow) -> Iterator[Repeated]:
     """The axes that a launch counts something by, and along which all programs do the same, each once."""
     changes = [access for access in flow.accesses if access.kind != "load"]
-    if flow.kernel is None or not changes or flow.is_helper:
+    numbers = {atom.grid_axis for access in changes for atom in _atoms(access)}
+    counting = {axis: site for axis in range(3) if axis not in numbers and (site := _counting(flow, axis)) is not None}
+    if flow.kernel is None or not changes or not counting or flow.is_helper:
         return
     dependence = Dependence(flow.kernel)
     added = [one for one in dependence.operations if one.name in _ADDING]
@@ -105,9 +107,8 @@ def repeated_work(flow: KernelFlow) -> Iterator[Repeated]:
     conditions = [value for write in dependence.writes for value in write.conditions]
     changing = [*(write.operation for write in dependence.writes), *added]
     asked = dependence.may(*conditions, *(value for one in changing for value, _ in one.arguments.values()))
-    for axis in range(3):
-        site = _counting(flow, axis) if _is_free_of(axis, asked) else None
-        if site is not None:
+    for axis, site in counting.items():
+        if _is_free_of(axis, asked):
             yield Repeated(changes[0], axis, site)
 
 
