@@ -48,9 +48,9 @@ def _skipped(found: Skipped) -> Hit:
 def _unreached(found: Unreached) -> Hit:
     return Hit(
         found.access.node,
-        f"the mask goes on to `{found.bound}`, and the rounds of the loop end at `{found.end}`: the elements between"
-        " are left out",
-        remedy=f"let the loop have a round for each tile of `{found.bound}`, the last and cut off one included",
+        f"the mask goes on to `{found.bound}`, and the tiles that the kernel counts end at `{found.end}`: the elements"
+        " between are left out",
+        remedy=f"count the tiles of `{found.bound}` by `tl.cdiv`, so that the last one, which is cut off, is among them",
     )
 
 
