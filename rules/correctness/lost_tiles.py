@@ -50,7 +50,7 @@ def _unreached(found: Unreached) -> Hit:
         found.access.node,
         f"the mask goes on to `{found.bound}`, and the tiles that the kernel counts end at `{found.end}`: the elements"
         " between are left out",
-        remedy=f"count the tiles of `{found.bound}` by `tl.cdiv`, so that the last one, which is cut off, is among them",
+        remedy=f"count the tiles of `{found.bound}` by `tl.cdiv`, so that the last one, which is cut off, counts too",
     )
 
 
