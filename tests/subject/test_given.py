@@ -292,6 +292,16 @@ def test_where_a_fill_does_not_arrive_it_is_put_there(inputs: Callable[[Case], A
     assert made(subject, fill="zeros")[0].eq(0).all()
 
 
+@pytest.mark.parametrize("fill", ["nan among given", "zeros", "scaled 1e4", "sorted"])
+def test_integers_that_a_function_gives_for_another_dtype_stay_as_they_are(fill: str) -> None:
+    def of_dtype(case: Case) -> Any:
+        return torch.arange(24).reshape(6, 4).to(getattr(torch, case.dtype))
+
+    subject = Subject(nothing, inputs=of_dtype, dtypes=["float32", "int32"])
+    (integers,) = made(subject, dtype="int32", fill=fill)
+    assert integers.tolist() == torch.arange(24).reshape(6, 4).tolist()
+
+
 def test_what_a_global_generator_gives_is_the_same_whenever_it_is_made() -> None:
     for inputs in (of_numpy, lambda case: torch.tensor([random.random()])):
         subject = Subject(nothing, inputs=inputs)

@@ -66,6 +66,8 @@ def _placed(facts: GivenTensor, layout: Layout, values: torch.Tensor, turn: Turn
 def _valued(facts: GivenTensor, case: Case, number: int, tensor: torch.Tensor) -> torch.Tensor:
     if case.fill == "normal" or not tensor.numel() or not facts.takes(case.fill, number):
         return tensor
+    if facts.is_floating and not tensor.is_floating_point():
+        return tensor  # a function that gives integers for another dtype of the subject
     if case.fill in INTEGERS:
         values = _of_integers(case, tensor)
     elif (special := special_of(case.fill)) is not None:
@@ -106,6 +108,7 @@ def unscaled(given: Given, case: Case, arguments: Any) -> Any:
 
     def one(number: int, tensor: torch.Tensor) -> torch.Tensor:
         is_scaled = number < len(given.tensors) and given.tensors[number].takes(case.fill, number)
+        is_scaled &= tensor.is_floating_point()
         return _scaled(tensor, 1 / factor).to(tensor.dtype) if is_scaled else tensor
 
     with torch.no_grad():
