@@ -55,6 +55,18 @@ def operations_of(block: Block) -> Iterator[Operation]:
             yield from operations_of(one.body)
 
 
+def loops_of(block: Block) -> Iterator[Loop]:
+    """The `for` loops of the kernel's own text, the outer ones first."""
+    for one in block.statements:
+        if isinstance(one, Loop):
+            if isinstance(one.node, ast.For):
+                yield one
+            yield from loops_of(one.body)
+        elif isinstance(one, If):
+            yield from loops_of(one.then)
+            yield from loops_of(one.orelse)
+
+
 def line_of(operation: Operation) -> int:
     """Where it stands in the kernel; that of a helper where the kernel calls it."""
     return getattr(operation.calls[0] if operation.calls else operation.node, "lineno", 0)
@@ -82,11 +94,11 @@ class Dependence:
 
     def parameters(self, *values: Value) -> set[str]:
         """The parameters of the kernel that the values are made of."""
-        reached = [made for value in values for made in _made(value)]
+        reached = [made for value in values for made in made_by(value)]
         seen = set(reached)
         for operation in reached:  # which grows while it is read
             behind = [one for one, _ in operation.arguments.values()] + list(self._behind.get(operation, ()))
-            new = {made for one in behind for made in _made(one)} - seen
+            new = {made for one in behind for made in made_by(one)} - seen
             seen |= new
             reached.extend(new)
         return {str(operation.detail) for operation in seen if operation.name == "parameter"}
@@ -123,7 +135,7 @@ class Dependence:
     def _of(self, value: Value, table: dict[Operation, Axes], of_unknown: Axes) -> Axes:
         if isinstance(value, Unknown) and value.made is None:
             return of_unknown
-        return NO_AXES.union(*(table.get(operation, NO_AXES) for operation in _made(value)))
+        return NO_AXES.union(*(table.get(operation, NO_AXES) for operation in made_by(value)))
 
     # -- statements ----------------------------------------------------------------------------------------------
 
@@ -187,11 +199,11 @@ def _key(value: Value) -> object:
     return made if isinstance(made, Operation) else getattr(value, "value", id(value))
 
 
-def _made(value: Value) -> Iterator[Operation]:
+def made_by(value: Value) -> Iterator[Operation]:
     """The operations that give a value, or the several that it is."""
     for one in value.items if isinstance(value, Tuple) else (value,):
         made = made_of(one)
         if isinstance(one, Tuple):
-            yield from _made(one)
+            yield from made_by(one)
         elif made is not None and not isinstance(made, Literal):
             yield made

@@ -20,14 +20,13 @@ from tritonaudit.host.host import LaunchSite
 from tritonaudit.queries.answer import Refuted, Unknown
 from tritonaudit.queries.footprints import Footprint, Layout, Numbers
 from tritonaudit.queries.launched import argument_node, is_only_launched
-from tritonaudit.queries.memory import Memory, memory_for
+from tritonaudit.queries.memory import WITHOUT_CONTENTS, Memory, memory_for
 from tritonaudit.queries.points import NotKnown, loops_in
 from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, without_strides
 from tritonaudit.source.nodes import Nodes
 
 _MOST_ELEMENTS, _MOST_TRIED, _MOST_TRIALS, _MOST_SITES = 40_000, 6, 2, 4
 _FEW = (4, 8, 2, 16)
-_WITHOUT_CONTENTS = frozenset(("empty", "empty_like", "new_empty"))
 _MADE_HERE = frozenset(
     f"{before}{name}{after}"
     for name in ("empty", "zeros", "ones", "full", "rand", "randn", "randint")
@@ -153,7 +152,7 @@ class _Asked:
 
     def untouched(self) -> Refuted[Untouched] | Unknown | None:
         """An index along an axis at which nothing is touched; None where nothing could be tried."""
-        is_output = self._memory.made in _WITHOUT_CONTENTS
+        is_output = self._memory.made in WITHOUT_CONTENTS
         accesses = [access for access in self._accesses if not is_output or access.kind == "store"]
         kinds = {access.kind for access in self._accesses}
         is_asked = kinds <= {"load", "store"} and (

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tritonaudit.domains.facts import Access, KernelFlow
-from tritonaudit.ir.model import Block, If, Loop, Operation
+from tritonaudit.ir.model import Loop, Operation
 from tritonaudit.ir.values import Tuple, Value
 from tritonaudit.ir.writing import made_of
-from tritonaudit.queries.dependence import operations_of
+from tritonaudit.queries.dependence import loops_of, operations_of
 from tritonaudit.queries.effects import access_of, each_time, is_volatile, may_write
 
 
@@ -31,7 +31,7 @@ def invariant_loads(flow: KernelFlow) -> Iterator[InvariantLoad]:
     """The loads that every turn of a loop makes, and that nothing in the loop can change."""
     choices = flow.function.nodes.of(ast.IfExp)
     arms = {id(node) for one in choices for arm in (one.body, one.orelse) for node in ast.walk(arm)}
-    for loop in () if flow.kernel is None else _loops(flow.kernel.body):
+    for loop in () if flow.kernel is None else loops_of(flow.kernel.body):
         inside = list(operations_of(loop.body))
         stores = [one for one in inside if one.name == "store"]
         written = [access_of(flow, one) for one in stores]
@@ -47,18 +47,6 @@ def invariant_loads(flow: KernelFlow) -> Iterator[InvariantLoad]:
                 assert isinstance(load.node, ast.Call)
                 assert isinstance(loop.node, ast.For)
                 yield InvariantLoad(load.node, access.pointer.origin.name, loop.node, others)
-
-
-def _loops(block: Block) -> Iterator[Loop]:
-    """The `for` loops of the kernel's own text, the outer ones first."""
-    for one in block.statements:
-        if isinstance(one, Loop):
-            if isinstance(one.node, ast.For):
-                yield one
-            yield from _loops(one.body)
-        elif isinstance(one, If):
-            yield from _loops(one.then)
-            yield from _loops(one.orelse)
 
 
 class _Fixed:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.ir.model import Assign, Block, Carried, If, Loop, Operation
-from tritonaudit.ir.values import Tuple, Value
+from tritonaudit.ir.values import Value
 from tritonaudit.ir.writing import made_of
-from tritonaudit.queries.dependence import operations_of
+from tritonaudit.queries.dependence import loops_of, made_by, operations_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +24,7 @@ class LostRounds:
 
 def lost_rounds(flow: KernelFlow) -> Iterator[LostRounds]:
     """The variables of the kernel's own loops whose earlier values nothing uses."""
-    loops = [] if flow.kernel is None else [loop for loop in _loops(flow.kernel.body) if loop.carried]
+    loops = [] if flow.kernel is None else [loop for loop in loops_of(flow.kernel.body) if loop.carried]
     users = _users(flow.kernel.body) if flow.kernel is not None and loops else {}
     for loop in loops:
         inside = set(operations_of(loop.body))
@@ -58,7 +58,7 @@ def _moves(loop: Loop, operation: Operation, inside: set[Operation]) -> bool:
         one = pending.pop()
         if one in moving:
             return True
-        behind = {made for value, _ in one.arguments.values() for made in _made(value)} & (inside | moving)
+        behind = {made for value, _ in one.arguments.values() for made in made_by(value)} & (inside | moving)
         pending.extend(behind - seen)
         seen |= behind
     return False
@@ -69,7 +69,7 @@ def _users(block: Block) -> dict[Operation, list[object]]:
     found: dict[Operation, list[object]] = {}
 
     def note(value: Value, user: object) -> None:
-        for made in _made(value):
+        for made in made_by(value):
             found.setdefault(made, []).append(user)
 
     def read(block: Block) -> None:
@@ -92,24 +92,3 @@ def _users(block: Block) -> dict[Operation, list[object]]:
 
     read(block)
     return found
-
-
-def _loops(block: Block) -> Iterator[Loop]:
-    """The `for` loops of the kernel's own text."""
-    for one in block.statements:
-        if isinstance(one, Loop):
-            if isinstance(one.node, ast.For):
-                yield one
-            yield from _loops(one.body)
-        elif isinstance(one, If):
-            yield from _loops(one.then)
-            yield from _loops(one.orelse)
-
-
-def _made(value: Value) -> Iterator[Operation]:
-    for one in value.items if isinstance(value, Tuple) else (value,):
-        made = made_of(one)
-        if isinstance(one, Tuple):
-            yield from _made(one)
-        elif isinstance(made, Operation):
-            yield made

@@ -11,6 +11,9 @@ from tritonaudit.host.host import LaunchSite
 from tritonaudit.host.values import Dims, Symbol, Tensor
 from tritonaudit.queries.sizes import inputs_of
 
+WITHOUT_CONTENTS = frozenset(("empty", "empty_like", "new_empty"))
+"""The functions that make a tensor of whatever was in its memory before."""
+
 
 @dataclass(frozen=True, eq=False)
 class Memory:

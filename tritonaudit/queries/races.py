@@ -42,7 +42,11 @@ class Overwrite:
     @property
     def counted(self) -> ast.expr:
         """What the grid counts the programs by."""
-        return self.site.written[self.axis] if self.axis < len(self.site.written) else self.site.call
+        return _counted(self.site, self.axis)
+
+
+def _counted(site: LaunchSite, axis: int) -> ast.expr:
+    return site.written[axis] if axis < len(site.written) else site.call
 
 
 def overwrites(flow: KernelFlow) -> Iterator[Overwrite]:
@@ -90,7 +94,7 @@ class Repeated:
     @property
     def counted(self) -> ast.expr:
         """What the grid counts the programs by."""
-        return self.site.written[self.axis] if self.axis < len(self.site.written) else self.site.call
+        return _counted(self.site, self.axis)
 
 
 def repeated_work(flow: KernelFlow) -> Iterator[Repeated]:

@@ -10,9 +10,8 @@ from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.host.host import LaunchSite
 from tritonaudit.host.values import Tensor
 from tritonaudit.queries.launched import argument_node, is_only_launched, set_before
+from tritonaudit.queries.memory import WITHOUT_CONTENTS
 from tritonaudit.queries.updates import Update, updates
-
-_WITHOUT_CONTENTS = frozenset(("empty", "empty_like", "new_empty"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +31,7 @@ def unset_buffers(flow: KernelFlow) -> Iterator[Unset]:
             continue
         for site in flow.launches.sites:
             tensor, node = site.arguments.get(update.parameter), argument_node(site, update.parameter)
-            is_new = isinstance(tensor, Tensor) and tensor.made in _WITHOUT_CONTENTS
+            is_new = isinstance(tensor, Tensor) and tensor.made in WITHOUT_CONTENTS
             made = set_before(site, node) if is_new and node is not None else None
             if made is not None and site.is_whole and not site.doubt and is_only_launched(site, update.parameter):
                 yield Unset(update, site, made)
