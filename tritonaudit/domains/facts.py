@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tritonaudit.domains.affine import Affine, Atom
-from tritonaudit.domains.value import ExpTerm, Padding, Step, Value, as_dtype, element_of
+from tritonaudit.domains.value import ExpTerm, Less, Padding, Step, Value, as_dtype, element_of
 from tritonaudit.finding import Elsewhere, Place
 from tritonaudit.source.outline import span_of
 
@@ -74,6 +74,11 @@ class Access:
     @property
     def what(self) -> str:
         return {"load": "load", "store": "store"}.get(self.kind, "atomic")
+
+    @property
+    def comparisons(self) -> tuple[Less, ...]:
+        """The conditions of its mask that compare indices; what else is in it may leave out lanes, too."""
+        return tuple(one for one in (self.mask.mask if self.mask is not None else None) or () if isinstance(one, Less))
 
 
 @dataclass(frozen=True, eq=False)

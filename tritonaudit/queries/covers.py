@@ -58,8 +58,8 @@ def tilings(accesses: Sequence[Access]) -> Iterator[Tiling]:
     """What the masks of a kernel say of how it splits sizes among its programs."""
     seen: set[tuple[int, Affine, Affine]] = set()
     for access in accesses:
-        for condition in (access.mask.mask or ()) if access.mask is not None else ():
-            found = _tiling(access, condition) if isinstance(condition, Less) else None
+        for condition in access.comparisons:
+            found = _tiling(access, condition)
             if found is not None and (key := (found.axis, found.bound, found.step)) not in seen:
                 seen.add(key)
                 yield found
@@ -69,10 +69,9 @@ def single_tilings(accesses: Sequence[Access]) -> Iterator[Tiling]:
     """Those of lanes that no program or round moves on, of what no other mask bounds."""
     found: dict[Affine, list[Tiling | None]] = {}
     for access in accesses:
-        for condition in (access.mask.mask or ()) if access.mask is not None else ():
-            if isinstance(condition, Less):
-                bound, tiling = _single(access, condition)
-                found.setdefault(bound, []).append(tiling)
+        for condition in access.comparisons:
+            bound, tiling = _single(access, condition)
+            found.setdefault(bound, []).append(tiling)
     for tilings_of in found.values():
         if (first := tilings_of[0]) is not None and all(
             one is not None and one.width == first.width for one in tilings_of

@@ -14,7 +14,6 @@ from math import prod
 
 from tritonaudit.domains.affine import GIVEN, ONE, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow
-from tritonaudit.domains.value import Less
 from tritonaudit.host.arithmetic import QUOTIENT, ROUNDED_UP, TooLarge
 from tritonaudit.host.host import LaunchSite
 from tritonaudit.queries.answer import Refuted, Unknown
@@ -318,7 +317,7 @@ class _Asked:
                 found[atom] = _Tiles(max(known.width, width or 1), known.are_several or are_several)
 
         for access in accesses:
-            gaps = [one.gap for one in _conditions(access)]
+            gaps = [one.gap for one in access.comparisons]
             for gap in gaps:
                 atoms = gap.atoms_inside()
                 are_several = any(atom.kind in (AtomKind.PID, AtomKind.LOOP) for atom in atoms)
@@ -347,10 +346,6 @@ class _Asked:
         return without_strides(inputs_of(self._site.facts().normal(one) for one in passed if one is not None))
 
 
-def _conditions(access: Access) -> list[Less]:
-    return [one for one in (access.mask.mask or () if access.mask is not None else ()) if isinstance(one, Less)]
-
-
 def _parameters(accesses: Sequence[Access]) -> set[str]:
     """The parameters of the kernel whose numbers decide where the accesses go."""
     values = [value for access in accesses for value in (*_limits(access), *_places(access))]
@@ -366,7 +361,7 @@ def _bounding(accesses: Sequence[Access]) -> set[str]:
 
 def _limits(access: Access) -> Iterator[Affine]:
     """What is compared on the way to an access, and in its mask."""
-    yield from (one.gap for one in _conditions(access))
+    yield from (one.gap for one in access.comparisons)
     yield from (gap for guard in access.path for gap in guard.affines)
     tests = (guard.test.affine for guard in access.path if guard.test is not None)
     yield from (one for one in tests if one is not None)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
-from tritonaudit.domains.value import Less
 from tritonaudit.queries.unbounded import bounded_index, index_of, spelled
 from tritonaudit.queries.updates import parameter_of
 
@@ -56,8 +55,8 @@ def _gaps(access: Access) -> Iterator[tuple[Affine, Atom, int]]:
         times = None if index is None else _times(index, lane)
         if index is not None and times is not None:
             yield index, lane, times
-    for condition in (access.mask.mask or ()) if access.mask is not None else ():
-        index = bounded_index(condition) if isinstance(condition, Less) else ZERO
+    for condition in access.comparisons:
+        index = bounded_index(condition)
         for lane in index.lanes() - address.lanes() if len(index.lanes()) == 1 else ():
             times = _times(index, lane) if index.factor_of(lane) == ONE else None
             if times is not None:
@@ -116,10 +115,10 @@ def unreached_tiles(flow: KernelFlow) -> Iterator[Unreached]:
 
 def _bounded(access: Access) -> Iterator[tuple[Affine, Affine, Affine]]:
     """The indices that a mask, or the check of a block pointer, bounds, what they are below, and how wide a tile is."""
-    for condition in (access.mask.mask or ()) if access.mask is not None else ():
-        index = bounded_index(condition) if isinstance(condition, Less) else ZERO
+    for condition in access.comparisons:
+        index = bounded_index(condition)
         lanes = list(index.lanes())
-        if isinstance(condition, Less) and condition.strict and len(lanes) == 1 and index.factor_of(lanes[0]) == ONE:
+        if condition.strict and len(lanes) == 1 and index.factor_of(lanes[0]) == ONE:
             yield index, condition.gap + index, lanes[0].size or ZERO
     block = access.pointer.block
     if block is not None and access.checked and not block.descriptor:

@@ -9,7 +9,6 @@ from functools import partial
 
 from tritonaudit.domains.affine import GIVEN, JOINED, ONE, ZERO, Affine, Atom, AtomKind, Product
 from tritonaudit.domains.facts import Access, KernelFlow
-from tritonaudit.domains.value import Less
 from tritonaudit.host.host import LaunchSite
 from tritonaudit.queries.launched import is_last_stride
 from tritonaudit.queries.summed import summed
@@ -53,11 +52,9 @@ def missing_term(flow: KernelFlow, access: Access) -> Missing | None:
 def _unscaled_start(flow: KernelFlow, access: Access) -> Missing | None:
     """The mask adds a tile's start to the lane; the address adds it, too, but without the lane's stride."""
     address = access.pointer.affine
-    if access.mask is None or address is None:
+    if address is None:
         return None
-    for condition in access.mask.mask or ():
-        if not isinstance(condition, Less):
-            continue
+    for condition in access.comparisons:
         index = bounded_index(condition)
         start = Affine({product: factor for product, factor in index.terms.items() if _moves(product)})
         for lane in index.lanes():
@@ -125,10 +122,10 @@ def _is_passed_twice(site: LaunchSite, one: Affine, other: Affine) -> bool:
 def _still(flow: KernelFlow, access: Access) -> Missing | None:
     """The mask moves on with the program, and the address is the same in all programs."""
     address = access.pointer.affine
-    if address is None or access.mask is None or any(not _is_known(atom) for atom in address.atoms_inside()):
+    if address is None or any(not _is_known(atom) for atom in address.atoms_inside()):
         return None
-    for condition in access.mask.mask or ():
-        index = bounded_index(condition) if isinstance(condition, Less) else ZERO
+    for condition in access.comparisons:
+        index = bounded_index(condition)
         programs = [atom for atom in index.atoms() if atom.kind is AtomKind.PID]
         if programs and index.lanes() & address.lanes() and not address.atoms_inside() & set(programs):
             start = Affine({p: f for p, f in index.terms.items() if any(atom in programs for atom in p)})

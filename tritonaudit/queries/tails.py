@@ -101,8 +101,8 @@ def _is_constant(width: Affine) -> bool:
 
 def _tiles(flow: KernelFlow) -> Iterator[tuple[Tile, Access]]:
     for access in flow.accesses:
-        for condition in (access.mask.mask or ()) if access.mask is not None else ():
-            if isinstance(condition, Less) and (tile := _tile_of(condition)) is not None:
+        for condition in access.comparisons:
+            if (tile := _tile_of(condition)) is not None:
                 yield tile, access
         block = access.pointer.block
         if block is not None and access.checked:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tritonaudit.domains.affine import LOADED, Atom, AtomKind
 from tritonaudit.domains.facts import Access, Guard, KernelFlow
-from tritonaudit.domains.value import Less, Value
+from tritonaudit.domains.value import Value
 from tritonaudit.host.host import LaunchSite
 from tritonaudit.host.values import Tensor
 from tritonaudit.queries.launched import argument_node, set_before
@@ -86,9 +86,8 @@ def _says_how_much(flow: KernelFlow, stores: list[Access], flag: Atom) -> bool:
             a.kind is AtomKind.LOOP and a.stop is not None and flag in a.stop.atoms_inside() for a in address.atoms()
         ):
             return True
-        for condition in (access.mask.mask or ()) if access.mask is not None else ():
-            if isinstance(condition, Less) and flag in condition.gap.atoms_inside():
-                return True
+        if any(flag in condition.gap.atoms_inside() for condition in access.comparisons):
+            return True
     return False
 
 
