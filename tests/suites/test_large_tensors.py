@@ -74,7 +74,7 @@ def test_an_offset_of_64_bits_passes_where_a_function_makes_the_inputs(how: str,
 
 
 NARROW = ["narrow_of_the_case", "narrow_by_size", "narrow_by_generator", "narrow_by_picks"]
-NARROW += ["narrow_named_freely", "pair_narrow"]
+NARROW += ["narrow_named_freely", "narrow_by_flag", "pair_narrow"]
 
 
 @pytest.mark.slow

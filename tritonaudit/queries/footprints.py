@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 
 from tritonaudit.domains.affine import Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access, Guard
@@ -61,6 +62,8 @@ class Footprint:
 
     def programs(self, launch: Numbers) -> Iterator[tuple[tuple[int, int, int], set[int]]]:
         """Of each program, or of each round of a loop in it, where it goes."""
+        if prod(launch.grid) > _MOST_POINTS:
+            raise NotKnown("a launch of so many tiles")
         points = touched = 0
         columns, rows, layers = map(range, launch.grid)
         for program in ((x, y, z) for x in columns for y in rows for z in layers):
@@ -143,7 +146,7 @@ def _along(part: Affine, axis: int, first: Point, sizes: Mapping[int, int]) -> S
         for atom in part.atoms()
     )
     if not is_linear:
-        return [first.at(axis, lane).number(part) for lane in range(count)]
+        return first.numbers(part, axis, count)
     step = first.at(axis, 1).number(part) - start if count > 1 else 0
     return range(start, start + step * count, step) if step else [start] * count
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tritonaudit.domains.affine import Affine, Atom, AtomKind
@@ -35,6 +35,32 @@ class Point:
     def number(self, value: Affine) -> int:
         """The integer that the polynomial is here. Raises NotKnown."""
         return sum(factor * math.prod(map(self._atom, product)) for product, factor in value.terms.items())
+
+    def numbers(self, value: Affine, axis: int, count: int) -> list[int]:
+        """The integers that the polynomial is in the first lanes along an axis, so many. Raises NotKnown."""
+        totals = [0] * count
+        for product, factor in value.terms.items():
+            varying = [atom for atom in product if _varies(atom, axis)]
+            fixed = factor * math.prod(self._atom(atom) for atom in product if atom not in varying)
+            if not varying:
+                totals = [total + fixed for total in totals]
+                continue
+            columns = [self._lanes_of(atom, axis, count) for atom in varying]
+            products = columns[0] if len(columns) == 1 else map(math.prod, zip(*columns, strict=True))
+            totals = [total + fixed * number for total, number in zip(totals, products, strict=True)]
+        return totals
+
+    def _lanes_of(self, atom: Atom, axis: int, count: int) -> list[int]:
+        if atom.kind is AtomKind.OPAQUE and (function := _FUNCTIONS.get(atom.name)) is not None:
+            return self._each(atom, function, [self.numbers(one, axis, count) for one in atom.inner])
+        first = self.at(axis, 0)._atom(atom)
+        return list(range(first, first + count))
+
+    def _each(self, atom: Atom, function: Callable[..., int], columns: Sequence[Sequence[int]]) -> list[int]:
+        try:
+            return list(map(function, *columns))
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise NotKnown(f"`{atom.spelled}`") from error
 
     def holds(self, mask: Mask) -> bool:
         """Whether a conjunction of conditions is true here. Raises NotKnown."""
@@ -76,10 +102,13 @@ class Point:
         function = _FUNCTIONS.get(atom.name)
         if function is None or not atom.inner:
             raise NotKnown(f"`{atom.spelled}`")
-        try:
-            return function(*map(self.number, atom.inner))
-        except (ArithmeticError, TypeError, ValueError) as error:
-            raise NotKnown(f"`{atom.spelled}`") from error
+        (number,) = self._each(atom, function, [[self.number(one)] for one in atom.inner])
+        return number
+
+
+def _varies(atom: Atom, axis: int) -> bool:
+    """Whether it depends on the lane along the axis."""
+    return any(one.kind is AtomKind.LANE and one.axis == axis for one in Affine.of(atom).atoms_inside())
 
 
 def _quotient(a: int, b: int) -> int:

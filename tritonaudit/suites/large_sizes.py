@@ -27,7 +27,8 @@ def grown(subject: Subject, name: str) -> dict[str, int] | str:
     """
     usual = compile_cases(subject)[0]
     try:
-        low, high = usual.sizes[name], 2 * usual.sizes[name]
+        low = usual.sizes[name]
+        high = 2 * max(low, 1)  # what the function calls a size may be 0, as a flag is
         _elements(subject, usual, name, low)  # may tell of memory, too
         while _elements(subject, usual, name, high) <= ELEMENTS:
             low, high = high, 2 * high

@@ -33,6 +33,10 @@ def narrow(x):
     return launch(x, False)
 
 
+def flagged(x, flag):
+    return narrow(x)
+
+
 def doubled(x):
     return 2 * x
 
@@ -49,6 +53,10 @@ def in_memory(size):
     return torch.randn(size, 384, device="cpu").cuda()
 
 
+def by_flag(case):
+    return torch.randn(case["rows"], 384), case["flag"]
+
+
 def by_generator(size):
     generator = torch.Generator().manual_seed(0)
     return torch.randn(size, 384, generator=generator)
@@ -59,6 +67,9 @@ narrow_of_the_case = Subject(narrow, doubled, of_the_case, dtypes=["float32"])
 wide_by_size = Subject(wide, doubled, by_size, dtypes=["float32"])
 narrow_by_size = Subject(narrow, doubled, by_size, dtypes=["float32"])
 narrow_by_generator = Subject(narrow, doubled, by_generator, dtypes=["float32"])
+narrow_by_flag = Subject(
+    flagged, lambda x, flag: 2 * x, by_flag, sizes={"rows": [100, 1, 7], "flag": [0, 1]}, dtypes=["float32"]
+)
 narrow_in_memory = Subject(narrow, doubled, in_memory, dtypes=["float32"])
 narrow_named = Subject(narrow, doubled, by_size, dtypes=["float32"], sizes={"size": [64, 128]})
 narrow_named_freely = Subject(narrow, doubled, by_size, dtypes=["float32"], sizes={"size": [64, 100]})
