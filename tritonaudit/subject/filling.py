@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import torch
 
-from tritonaudit.subject.given import OF_TENSOR, special_of
+from tritonaudit.subject.given import ANY_INTEGERS, OF_TENSOR, special_of
 from tritonaudit.subject.model import Case, Layout
 
 _NUMBERS = {"zeros": (0.0, -0.0), "ones": (1.0,), "nan": (math.nan, -math.nan)}
@@ -53,7 +53,7 @@ def filled(
             return torch.randn(shape, dtype=wide, device=case.device)
         return usual.to(wide, copy=True)
 
-    if case.fill == _NORMAL:
+    if case.fill in (_NORMAL, ANY_INTEGERS):
         values = ordinary()
     elif (special := special_of(case.fill)) is not None:
         values = among(ordinary(), special[0], place)

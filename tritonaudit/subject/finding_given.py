@@ -12,6 +12,7 @@ from tritonaudit.capture.standin import Host, tensors_on
 from tritonaudit.capture.task import IMPORT_SECONDS
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import text_of
+from tritonaudit.subject.asking import reaching
 from tritonaudit.subject.dimension import Dimension, size_of
 from tritonaudit.subject.given import Given, GivenTensor, dimension_name
 from tritonaudit.subject.inputs import Arguments, as_given, call, remade, seed, tensors_in
@@ -96,7 +97,20 @@ def _found(subject: Subject, case: Case, arguments: Arguments, values: Arguments
     keywords = subject.input_keywords
     heeds = not _FILLING.isdisjoint(keywords) if keywords else _heeds_fills(subject, case, arguments, values)
     plain = Given(facts, heeds_fills=heeds)
-    return plain if size_names(subject) else _with_sizes(subject, case, plain, arguments)
+    given = plain if size_names(subject) else _with_sizes(subject, case, plain, arguments)
+    is_whole = values is not None and [one.shape for one in tensors_in(values)] == [one.shape for one in tensors]
+    if values is None or not is_whole:
+        return given
+    try:
+        held = _held(subject)
+    except (Exception, SystemExit):  # it cannot be built without memory
+        held = {}
+    return reaching(subject, given, values, held)
+
+
+def _held(subject: Subject) -> Mapping[int, str]:
+    """The sizes that a model hangs on which is the reference, and as what it has each of them."""
+    return subject.reference.sizes_held() if isinstance(subject.reference, Built) else {}
 
 
 def _name(tensor: torch.Tensor) -> str:
@@ -172,13 +186,12 @@ def _named(dim: Dimension, free: Mapping[str, int]) -> Dimension:
 
 def _why_kept(subject: Subject, plain: Given, arguments: Arguments, size: int) -> str:
     """Why a dimension of this size can have no other, as far as what is given and held shows that."""
-    if isinstance(subject.reference, Built):
-        try:
-            held = subject.reference.sizes_held()
-        except (Exception, SystemExit) as error:
-            return f"the reference cannot be built without memory: {text_of(error)}"
-        if size in held:
-            return f"{size} is {held[size]}"
+    try:
+        held = _held(subject)
+    except (Exception, SystemExit) as error:
+        return f"the reference cannot be built without memory: {text_of(error)}"
+    if size in held:
+        return f"{size} is {held[size]}"
     if size in _numbers_in(arguments):
         return f"{size} is an input, too"
     ordered = [tensor for tensor in plain.tensors if tensor.is_ordered]

@@ -22,10 +22,16 @@ REARRANGED = ("constant", "ties", "sorted")
 INTEGERS = ("integers sorted", "integers permuted", "integers least", "integers largest")
 """Fills of integers and booleans, by nothing but what was given."""
 _REARRANGING = ("integers sorted", "integers permuted")
+REACHING = "integers up to the dimension"
+"""A fill of integers that point into a dimension, also where those given do not go so far."""
+ANY_INTEGERS = "any integers"
+"""A fill of integers of which nobody says how large they may be."""
 
 _NUMBERS = {"zeros": (0.0,), "ones": (1.0,), "alternating": (1.0, -1.0)}
 _UNKNOWN = (0.0, 1.0)
 """Of values that are not known: what nearly every function takes."""
+_OF_8_BITS = frozenset(dtype for dtype in FLOATING if dtype.startswith("float8"))
+"""Whose numbers are too few to be scaled: what has a scale besides holds that in another tensor."""
 _MOST_ALONE = 4
 """Tensors of which each has special values alone."""
 
@@ -35,7 +41,8 @@ class GivenTensor:
     """A tensor as it was given: its dimensions, those that may have other sizes by name, its dtype and its range.
 
     `is_ordered` integers ascend, as offsets do: neither they nor what they may point into are varied. Those that are
-    `is_distinct`, as places to write to are, stay so.
+    `is_distinct`, as places to write to are, stay so. The reference takes integers below the size `below` and refuses
+    that itself; nothing where it was not asked, or takes any.
     """
 
     dims: tuple[Dimension, ...]
@@ -45,6 +52,7 @@ class GivenTensor:
     is_contiguous: bool = True
     is_ordered: bool = False
     is_distinct: bool = False
+    below: Dimension | None = None
 
     @property
     def is_floating(self) -> bool:
@@ -55,10 +63,12 @@ class GivenTensor:
 
         Numbers that were all 0 or more stay so, and so do those from 0 to 1; NaN is no number.
         """
+        if fill == REACHING:
+            return self.below is not None and not self.is_distinct
         if fill in INTEGERS:
             keeps = fill in _REARRANGING or not self.is_distinct
             return self.dtype in INTEGER and not self.is_ordered and self.low < self.high and keeps
-        if not self.is_floating:
+        if not self.is_floating or (fill.startswith(SCALED) and self.dtype in _OF_8_BITS):
             return False
         if (special := special_of(fill)) is not None:
             value, only = special
@@ -127,7 +137,9 @@ class Given:
         floating = [number for number, tensor in enumerate(self.tensors) if tensor.is_floating]
         alone = [f"nan{AMONG}{OF_TENSOR}{number}" for number in floating[:_MOST_ALONE] if len(floating) > 1]
         among = [f"{special}{AMONG}" for special in SPECIAL]
-        return (among[0], *REARRANGED, f"0{AMONG}", *among[1:], *alone, f"{SCALED}1e4", f"{SCALED}1e-4", *INTEGERS)
+        scaled = (f"{SCALED}1e4", f"{SCALED}1e-4")
+        reaching = (REACHING,) if self.takes(REACHING) else ()
+        return (among[0], *REARRANGED, f"0{AMONG}", *among[1:], *alone, *scaled, *reaching, *INTEGERS)
 
 
 def special_of(fill: str) -> tuple[float, int | None] | None:

@@ -17,7 +17,7 @@ from tritonaudit.absent.stand_in import depending_on_nothing
 from tritonaudit.capture.imagined import forget, imagine, is_hollow
 from tritonaudit.subject.dimension import size_of
 from tritonaudit.subject.filling import Turn, filled, laid_out, spread, times_normal, turns
-from tritonaudit.subject.given import Given
+from tritonaudit.subject.given import ANY_INTEGERS, Given
 from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
 from tritonaudit.subject.size_kind import size_names
 from tritonaudit.subject.varying import Resized, cut, each_tensor, has_shapes, varied, within
@@ -242,7 +242,9 @@ class _Maker:
             values = filled(case, values_shape, dtype, place=turn.place)
         else:
             high = min(case[spec.high], torch.iinfo(dtype).max + 1) if dtype is not torch.bool else case[spec.high]
-            values = _integers(case[spec.low], high, values_shape, case.device).to(dtype)
+            is_any = case.fill == ANY_INTEGERS and spec.is_unbounded
+            some = _integers(case[spec.low], high, values_shape, case.device)
+            values = _any_integers(some, dtype) if is_any else some.to(dtype)
         made = values.expand(shape) if is_expanded else laid_out(values, case.layout, turn)
         if is_hollow(made) and not dtype.is_floating_point:
             imagine(made, case[spec.low], high)
@@ -270,6 +272,23 @@ def _integers(low: int, high: int, shape: tuple[int, ...], device: str) -> torch
     elif bool(torch.randint(2, ())):
         flat[0] = high - 1
     return integers
+
+
+_TELLING = tuple(sign * ((1 << bits) + 1) for bits in (24, 31, 53, 16, 8) for sign in (1, -1))
+"""Beside what floating-point numbers, or narrower integers, hold exactly."""
+
+
+def _any_integers(like: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Such a tensor of integers that the dtype holds: telling ones, and between these any others."""
+    limits = torch.iinfo(dtype)
+    telling = [number for number in _TELLING if limits.min <= number <= limits.max] or [limits.max]
+    drawn = torch.randint(max(limits.min, -(1 << 62)), min(limits.max, 1 << 62), like.shape, device=like.device)
+    if is_hollow(drawn):
+        return drawn.to(dtype)
+    flat = drawn.view(-1)
+    places = flat[::2]
+    places.copy_(torch.tensor(telling, device=like.device).repeat(len(places) // len(telling) + 1)[: len(places)])
+    return drawn.to(dtype)
 
 
 # -- inputs that a function makes ----------------------------------------------------------------------------------

@@ -104,7 +104,8 @@ class Tensor:
     """An input: its dimensions are names whose sizes the case gives, numbers, or such as `"2 * hidden"`.
 
     Without any it is a scalar tensor. Without a `dtype` (torch's, or its name) it has the case's. An integer tensor
-    holds values from `low` to below `high`, each a number or a dimension. Raises ValueError for what cannot be made.
+    holds values from `low` to below `high`, each a number or a dimension. Where neither is said they are 0 and 1, and
+    in one case any that the dtype holds, if the reference takes these. Raises ValueError for what cannot be made.
     """
 
     dims: tuple[Dimension, ...]
@@ -112,22 +113,26 @@ class Tensor:
     low: Dimension = 0
     high: Dimension = 2
     name: str = ""
+    is_unbounded: bool = False
 
     def __init__(
         self,
         *dims: Dimension,
         dtype: Any = None,
-        low: Dimension = 0,
-        high: Dimension = 2,
+        low: Dimension | None = None,
+        high: Dimension | None = None,
         name: str = "",
     ) -> None:
         known = None if dtype is None else _dtype_name(dtype)
+        is_unbounded = low is None and high is None and known in INTEGER and known != "bool"
+        low, high = (0 if low is None else low), (2 if high is None else high)
         for dim in dims:
             check_dimension(dim)
         for bound in (low, high):
             check_dimension(abs(bound) if isinstance(bound, int) else bound)
         for attribute, value in (("dims", dims), ("dtype", known), ("low", low), ("high", high), ("name", name)):
             object.__setattr__(self, attribute, value)
+        object.__setattr__(self, "is_unbounded", is_unbounded)
 
 
 @dataclass(frozen=True)
@@ -249,6 +254,17 @@ class Subject:
         except ImportError:  # whoever lacks torch has no tensors to be given
             return None
         return found(self)
+
+    @cached_property
+    def takes_any_integers(self) -> bool:
+        """Whether integers of which it does not say how large they are may be any, as far as its reference shows."""
+        if not any(tensor.is_unbounded for tensor in self.tensors):
+            return False
+        try:
+            from tritonaudit.subject.asking import takes_any_integers
+        except ImportError:
+            return False
+        return takes_any_integers(self)
 
     @property
     def tensors(self) -> tuple[Tensor, ...]:

@@ -12,7 +12,7 @@ from torch.utils._device import _device_constructors
 
 from tritonaudit.subject.dimension import size_of
 from tritonaudit.subject.filling import Turn, among, filled, laid_out, turns
-from tritonaudit.subject.given import INTEGERS, REARRANGED, SCALED, Given, GivenTensor, special_of
+from tritonaudit.subject.given import INTEGERS, REACHING, REARRANGED, SCALED, Given, GivenTensor, special_of
 from tritonaudit.subject.model import Case, Layout
 
 _LEVELS = 4
@@ -43,7 +43,7 @@ def varied(given: Given, case: Case, number: int, tensor: torch.Tensor, *, is_wr
         return tensor
     facts = given.tensors[number]
     with torch.no_grad():
-        values = _valued(facts, case, number, tensor.detach())
+        values = _valued(given, case, number, tensor.detach())
         if facts.is_contiguous and not (is_written and case.layout is Layout.EXPANDED):
             values = _placed(facts, case.layout, values, _turn(given, number))
     return values.requires_grad_() if tensor.requires_grad else values
@@ -63,13 +63,16 @@ def _placed(facts: GivenTensor, layout: Layout, values: torch.Tensor, turn: Turn
 # -- values --------------------------------------------------------------------------------------------------------
 
 
-def _valued(facts: GivenTensor, case: Case, number: int, tensor: torch.Tensor) -> torch.Tensor:
+def _valued(given: Given, case: Case, number: int, tensor: torch.Tensor) -> torch.Tensor:
+    facts = given.tensors[number]
     if case.fill == "normal" or not tensor.numel() or not facts.takes(case.fill, number):
         return tensor
     if facts.is_floating and not tensor.is_floating_point():
         return tensor  # a function that gives integers for another dtype of the subject
     if case.fill in INTEGERS:
         values = _of_integers(case, tensor)
+    elif case.fill == REACHING and facts.below is not None:
+        values = _reaching(case, tensor, size_of(facts.below, {**given.sizes, **case.sizes}))
     elif (special := special_of(case.fill)) is not None:
         values = among(tensor, special[0], number)
     elif case.fill in REARRANGED:
@@ -94,6 +97,14 @@ def _of_integers(case: Case, tensor: torch.Tensor) -> torch.Tensor:
         case "integers least":
             return torch.full_like(tensor, flat.to(torch.int64).min().item())
     return torch.full_like(tensor, flat.to(torch.int64).max().item())
+
+
+def _reaching(case: Case, tensor: torch.Tensor, below: int) -> torch.Tensor:
+    """Any places of a dimension of that size, the last one among them; what is below 0 is a mark, and no place."""
+    generator = torch.Generator().manual_seed(case.seed)
+    drawn = torch.randint(0, max(1, below), tensor.shape, generator=generator)
+    drawn.view(-1)[-1] = max(0, below - 1)
+    return torch.where(tensor >= 0, drawn.to(tensor.device, tensor.dtype), tensor)
 
 
 def _scaled(tensor: torch.Tensor, factor: float) -> torch.Tensor:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -199,7 +199,9 @@ def _is_of_a_known(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Spent:
-    """Floating-point operations: `forward`, and `backward` where autograd calls them.
+    """Floating-point operations: `forward`, and `backward` where autograd calls them; and those of `integers`.
+
+    Integers are most often indices. Where a call gives nothing else they are what it is there for.
 
     `unknown` are operators of which nobody knows what they compute, beyond an operation for each element: that may be
     as much as `at_most` more.
@@ -209,6 +211,15 @@ class Spent:
     backward: float = 0.0
     at_most: float = 0.0
     unknown: frozenset[str] = frozenset()
+    integers: float = 0.0
+
+    def of_integers(self) -> Spent:
+        """The same where operations on integers count as others do."""
+        return replace(self, forward=self.forward + self.integers, integers=0.0)
+
+    def of_floats(self) -> Spent:
+        """The same where they do not count."""
+        return replace(self, integers=0.0)
 
     def __add__(self, other: Spent) -> Spent:
         return Spent(
@@ -216,6 +227,7 @@ class Spent:
             self.backward + other.backward,
             self.at_most + other.at_most,
             self.unknown | other.unknown,
+            self.integers + other.integers,
         )
 
 
@@ -223,9 +235,11 @@ def spent_on(function: Any, args: Any, kwargs: Mapping[str, Any], result: Any) -
     """What an operator that has just run has computed: nothing, if it only moves, makes or views numbers."""
     operator = operator_of(function)
     is_product = operator.name in _PRODUCTS or _as_counted(function) is not None
-    if operator.work_on(args, kwargs) is not Work.COMPUTES or not (is_product or _has_numbers(result)):
+    if operator.work_on(args, kwargs) is not Work.COMPUTES:
         return Spent()
     with torch._C.DisableTorchFunction():
+        if not (is_product or _has_numbers(result)):
+            return Spent(integers=cost(function, args, kwargs, result))
         spent, more = cost(function, args, kwargs, result), most(function, args, kwargs)
     unknown = frozenset((operator.name,) if more else ())
     is_forward = torch._C._current_graph_task_id() == -1

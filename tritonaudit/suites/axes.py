@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from tritonaudit.subject.given import AMONG_NORMAL, INTEGERS, REARRANGED, SCALED, Given, special_of
+from tritonaudit.subject.given import (
+    AMONG_NORMAL,
+    ANY_INTEGERS,
+    INTEGERS,
+    REACHING,
+    REARRANGED,
+    SCALED,
+    Given,
+    special_of,
+)
 from tritonaudit.subject.model import FLOATING, Layout, Subject, Tensor
 from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names, takes_dtype
 from tritonaudit.suites.given_sizes import ordinary_sizes, smaller_sizes
@@ -44,7 +53,7 @@ NAN_AMONG = f"nan{AMONG_NORMAL}"
 """What does so of tensors that no function gives, beside ordinary sizes: all of NaN has met the others."""
 ZEROS_AMONG = f"0{AMONG_NORMAL}"
 """Likewise: a zero of one tensor meets other numbers of the next."""
-_BESIDE_ORDINARY = frozenset((NAN_AMONG, ZEROS_AMONG, HALF_WAY, OPPOSITE_HALVES))
+_BESIDE_ORDINARY = frozenset((NAN_AMONG, ZEROS_AMONG, HALF_WAY, OPPOSITE_HALVES, ANY_INTEGERS, REACHING))
 
 _SHOWN_IN = {OPPOSITE_HALVES: "float16"}
 """The dtype in which a fill shows most, where tensors have that."""
@@ -394,9 +403,12 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
     if (given := subject.given) is not None and not (given.heeds_fills and subject.input_keywords):
         return _given_fill_axis(subject, given, dtypes)
     if why := _why_not_filled(subject):
-        return Axis("fill", ("normal",)), set(), [LeftOut(AxisValue("fill", fill), why) for fill in FILLS]
+        of_integers = (ANY_INTEGERS,) if subject.takes_any_integers else ()
+        left_out = [LeftOut(AxisValue("fill", fill), why) for fill in FILLS]
+        return Axis("fill", ("normal", *of_integers), _BESIDE_ORDINARY), set(), left_out
     left_out = [LeftOut(AxisValue("fill", fill), why) for fill in FILLS if (why := _why_not_asked(subject, fill))]
-    among = () if callable(subject.inputs) else (NAN_AMONG, ZEROS_AMONG)
+    among: tuple[str, ...] = () if callable(subject.inputs) else (NAN_AMONG, ZEROS_AMONG)
+    among += (ANY_INTEGERS,) if subject.takes_any_integers else ()
     made = [fill for fill in (*FILLS, *among) if fill not in {one.value.value for one in left_out}]
     unheld: set[tuple[str, str]] = set()
     for fill in made:
@@ -461,19 +473,24 @@ def _keyword(fill: str) -> str:
 
 def _cannot_hold(subject: Subject, dtype: str, fill: str) -> str | None:
     """Why the tensors of a case with this dtype cannot be filled so."""
-    made = _dtypes_made(subject, dtype)
-    if fill in INTEGERS:
+    made = _dtypes_made(subject, dtype, fill)
+    if fill in (*INTEGERS, REACHING, ANY_INTEGERS):
         return None
     if not made:
         return f"{dtype} holds no floating-point numbers"
     return next((f"{one} cannot hold it" for one in made if not _NUMBERS[one].hold(fill)), None)
 
 
-def _dtypes_made(subject: Subject, dtype: str) -> tuple[str, ...]:
-    """The floating-point dtypes of the tensors of a case with this dtype."""
+def _dtypes_made(subject: Subject, dtype: str, fill: str = "") -> tuple[str, ...]:
+    """The floating-point dtypes of the tensors of a case with this dtype: where a fill scales some, of these only."""
     if subject.given is not None:
         usual = subject.dtypes[0] if takes_dtype(subject) else ""
-        made = [dtype if given.dtype == usual else given.dtype for given in subject.given.tensors]
+        filled = [
+            one
+            for number, one in enumerate(subject.given.tensors)
+            if not fill.startswith(SCALED) or one.takes(fill, number)
+        ]
+        made = [dtype if given.dtype == usual else given.dtype for given in filled]
     else:
         tensors = [Tensor()] if callable(subject.inputs) else subject.tensors
         made = [tensor.dtype or dtype for tensor in tensors]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, product
 
-from tritonaudit.subject.given import SCALED, special_of
+from tritonaudit.subject.given import ANY_INTEGERS, REACHING, SCALED, special_of
 from tritonaudit.subject.model import OF_GRADIENTS, Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of, is_huge
@@ -39,7 +39,7 @@ _MOST_SMALLER = 2
 """Dimensions that make room for the largest sizes of the others."""
 _COARSE = ("bfloat16", "float16")
 """In which long sums lose most, the coarsest first."""
-_DECISIVE_FILLS = ("nan", "inf", "zeros")
+_DECISIVE_FILLS = ("nan", "inf", "zeros", ANY_INTEGERS, REACHING)
 _NEEDED = {
     CALL: frozenset((Symptom.WRONG_RESULT,)),
     REPEAT: frozenset((Symptom.NONDETERMINISTIC,)),
@@ -127,7 +127,7 @@ def _values(axes: Axes, case: Case) -> dict[Axis, Value]:
 
 
 def _is_decisive(fill: str) -> bool:
-    """Whether it is a special value, puts NaN or zeros among others, or makes what is given large."""
+    """Whether it is special, puts NaN or zeros among others, or goes as far as what is given may."""
     special = special_of(fill)
     return fill in _DECISIVE_FILLS or fill.startswith(SCALED) or (special is not None and not math.isinf(special[0]))
 

@@ -140,13 +140,14 @@ def _judged(
     weak = [text for number, text in _weak(first, answers) if not _shows(device, subject, case, number)]
     effects = compare_buffers(device, subject, case, given[0]) if 0 in answers else Effects()
     blind = [*filter(None, (effects.uncompared,)), *_blind(subject, case, given, answers)] if not weak else []
-    has_reference = subject.reference is not None and bool(first.ran) and first.arithmetic != Spent()
-    wanted = arithmetic_of(subject, given[0], case) if has_reference else Spent()
+    made = _counted(first.arithmetic, first)
+    has_reference = subject.reference is not None and bool(first.ran) and made != Spent()
+    wanted = _counted(arithmetic_of(subject, given[0], case), first) if has_reference else Spent()
     found = [
         *_no_kernel(first),
         *_torch_work(calls, answers, is_weak=bool(weak)),
         *_moved(subject, case, first, given[0]),
-        *_torch_arithmetic(subject, first, wanted),
+        *_torch_arithmetic(subject, made, wanted),
         *_unseen(calls),
         *_passed(calls),
         *(_stale(calls, answers) if is_decisive else ()),
@@ -155,7 +156,7 @@ def _judged(
         *((Symptom.WEAK_REFERENCE, text, True) for text in (*weak, *blind)[:1]),
     ]
     is_reported = any(symptom is Symptom.TORCH_WORK for symptom, _, _ in found)
-    unchecked = [(Symptom.TORCH_WORK, why) for why in _unknown_arithmetic(subject, first, wanted) if not is_reported]
+    unchecked = [(Symptom.TORCH_WORK, why) for why in _unknown_arithmetic(subject, made, wanted) if not is_reported]
     if any(one.on_their_way is None for one in calls):
         unchecked.append((Symptom.THREAD, "the call fails where a launch on another stream comes late"))
     if not missing and not weak and not _are_weighed(first, answers[0]):
@@ -289,9 +290,16 @@ def _changes(calls: Sequence[Call], shares: Sequence[Share]) -> bool:
     )
 
 
-def _torch_arithmetic(subject: Subject, first: Call, wanted: Spent) -> Iterator[_Seen]:
+def _counted(spent: Spent, first: Call) -> Spent:
+    """What counts as work: operations on integers where a call gives nothing but integers."""
+    dtypes = [result.tensor.dtype for result in first.results]
+    is_of_integers = not any(dtype.is_floating_point or dtype.is_complex for dtype in dtypes)
+    return spent.of_integers() if is_of_integers else spent.of_floats()
+
+
+def _torch_arithmetic(subject: Subject, made: Spent, wanted: Spent) -> Iterator[_Seen]:
     """Operators of torch that compute as much in the call as much of the reference takes."""
-    made, allowed = first.arithmetic, subject.torch_share
+    allowed = subject.torch_share
     ways = ("", made.forward, wanted.forward), ("the backward pass of ", made.backward, wanted.backward)
     for way, spent, whole in ways:
         share = min(spent / whole, 1.0) if whole else 0.0
@@ -301,9 +309,9 @@ def _torch_arithmetic(subject: Subject, first: Call, wanted: Spent) -> Iterator[
             yield Symptom.TORCH_WORK, text, is_certain
 
 
-def _unknown_arithmetic(subject: Subject, first: Call, wanted: Spent) -> Iterator[str]:
+def _unknown_arithmetic(subject: Subject, made: Spent, wanted: Spent) -> Iterator[str]:
     """Why nobody can tell how much operators of torch compute: all that the known ones leave may be theirs."""
-    made, allowed = first.arithmetic, _LARGE_SHARE if subject.torch_share is None else subject.torch_share
+    allowed = _LARGE_SHARE if subject.torch_share is None else subject.torch_share
     whole, most = wanted.forward + wanted.backward, made.forward + made.backward + made.at_most
     is_open = math.isinf(made.at_most) and allowed < 1
     if made.unknown and (is_open or (whole and min(most / whole, 1.0) > allowed)):
@@ -394,7 +402,12 @@ def _moved(subject: Subject, case: Case, first: Call, given: Arguments) -> Itera
     A copy of an argument as it is moves nothing.
     """
     moved = [one for one in first.computed if one.moved]
-    if not moved or not first.ran or subject.reference is None or arithmetic_of(subject, given, case) != Spent():
+    if (
+        not moved
+        or not first.ran
+        or subject.reference is None
+        or arithmetic_of(subject, given, case).of_floats() != Spent()
+    ):
         return
     whole, arguments = _elements(first), list(tensors_in(given))
     for result in first.results:

@@ -64,10 +64,11 @@ class Operator:
             return Work.VIEWS
         if self.name in ALLOCATIONS:
             return Work.ALLOCATES
-        tensors = sum(isinstance(one, torch.Tensor) for one in tree_leaves((args, dict(kwargs))))
-        if self.name in _CONSTANTS and tensors <= self.written + self.is_like:
+        tensors = [one for one in tree_leaves((args, dict(kwargs))) if isinstance(one, torch.Tensor)]
+        if self.name in _CONSTANTS and len(tensors) <= self.written + self.is_like:
             return Work.MAKES
-        return Work.MOVES if self.name in _MOVEMENTS or self.name == "fill" else Work.COMPUTES
+        moves = self.name in _MOVEMENTS or self.name == "fill"
+        return Work.MOVES if moves and not any(map(_is_lazy, tensors)) else Work.COMPUTES
 
     @property
     def is_like(self) -> bool:
@@ -83,6 +84,11 @@ class Operator:
         overload = function._overloadname
         found: Callable[..., Any] = function if "out" not in overload else function.overloadpacket
         return found
+
+
+def _is_lazy(tensor: torch.Tensor) -> bool:
+    """Whether it is a view of numbers that whoever reads them conjugates or negates."""
+    return tensor.is_conj() or tensor.is_neg()
 
 
 @functools.cache

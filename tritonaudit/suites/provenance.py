@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -103,7 +103,7 @@ class Provenance(OperatorMode):
         result, within = self._called(function, args, kwargs)
         spent = spent_on(function, args, kwargs, result)
         if within:  # a wrapper of kernels, such as one of torch.library
-            spent = Spent(spent.forward, spent.backward)
+            spent = replace(spent, at_most=0.0, unknown=frozenset())
         with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
             self._steps.append(_step(spent, function, args, kwargs, result))
             self._follow(operator_of(function), function, args, kwargs, result, within)

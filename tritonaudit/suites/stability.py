@@ -24,6 +24,8 @@ _NARROW, _LARGE, _LARGEST = "float16", "256*normal", "20000*normal"
 """What has the smallest range; two such numbers, and three of the larger ones, leave it."""
 _OPPOSITE = "3000|-3000"
 """Sums of dozens of such numbers leave it on the way to one that does not."""
+_SMALL = "1e-6*normal"
+"""Numbers such as scales have, whose products, and bits, a narrower type loses."""
 _MOST_ALONE = 6
 """Tensors of which each has such numbers alone."""
 NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
@@ -106,7 +108,7 @@ def seldom_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple
 
     One tensor alone begins with a block of -inf, along its rows or its columns, as a mask does. In float16 products are
     as large as its numbers get, so that some of their sums are numbers of it and their parts are not, or one tensor's,
-    all of them or those whose halves have opposite signs.
+    all of them or those whose halves have opposite signs. And the numbers of one tensor are as small as scales may be.
     """
     if callable(subject.inputs):
         return
@@ -119,6 +121,9 @@ def seldom_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple
         dtype = next((one for one in dtypes if can_hold(tensor.dtype or one, masked)), None)
         if dtype:
             yield masked.name, Case(sizes, dtype, fill=masked.fill)
+    for number, tensor in tensors if len(tensors) > 1 else ():
+        if (tensor.dtype or subject.dtypes[0]) in FLOATING:
+            yield "one small tensor", Case(sizes, subject.dtypes[0], fill=f"{_SMALL}{OF_TENSOR}{number}")
     narrow = [number for number, one in tensors if not one.dtype]
     if _NARROW in subject.dtypes and narrow:
         yield "large products", Case(sizes, _NARROW, fill=_LARGE)
