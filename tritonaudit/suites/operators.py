@@ -88,7 +88,7 @@ class Operator:
 
 def _is_lazy(tensor: torch.Tensor) -> bool:
     """Whether it is a view of numbers that whoever reads them conjugates or negates."""
-    return tensor.is_conj() or tensor.is_neg()
+    return bool(tensor.is_conj() or tensor.is_neg())
 
 
 @functools.cache
