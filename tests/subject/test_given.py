@@ -190,6 +190,40 @@ def test_integers_are_of_those_given(fill: str) -> None:
     assert varied.dtype == plain.dtype
 
 
+class Rows(torch.nn.Module):
+    """A model that takes rows of a table."""
+
+    def __init__(self, rows: int) -> None:
+        super().__init__()
+        self.table = torch.nn.Parameter(torch.randn(rows, 8))
+
+    def forward(self, places: Any) -> Any:
+        return self.table[places]
+
+
+def test_integers_go_up_to_the_dimension_that_the_reference_lets_them_point_into() -> None:
+    subject = pair(Rows, lambda: [torch.randint(0, 200, (30, 12))], lambda: [1000])
+    assert given_of(subject).tensors[0].below == 1000
+    (far,) = made(subject, fill="integers up to the dimension")
+    assert int(far.max()) == 999
+    assert int(far.min()) >= 0
+
+
+@pytest.mark.parametrize(
+    "model", [Same, lambda: lambda places: torch.randn(1000)[places % 1000]], ids=["numbers", "remainders"]
+)
+def test_integers_that_the_reference_takes_whatever_they_are_point_into_nothing(model: Any) -> None:
+    given = given_of(pair(model, lambda: [torch.randint(0, 200, (30, 12))]))
+    assert given.tensors[0].below is None
+    assert "integers up to the dimension" not in given.fills
+
+
+def test_what_has_a_scale_besides_is_not_scaled_itself() -> None:
+    subject = pair(Same, lambda: [torch.randn(6, 10).to(torch.float8_e4m3fn), torch.rand(6)])
+    given = given_of(subject)
+    assert [tensor.takes("scaled 1e-4", number) for number, tensor in enumerate(given.tensors)] == [False, True]
+
+
 # -- layouts and sizes ---------------------------------------------------------------------------------------------
 
 

@@ -45,6 +45,24 @@ def test_every_dtype_can_be_made(dtype: str) -> None:
         assert tensor(Tensor("n", "m", dtype=dtype), case(layout=layout)).dtype == getattr(torch, dtype)
 
 
+@pytest.mark.parametrize("dtype", [dtype for dtype in INTEGER if dtype != "bool"])
+def test_integers_may_be_any_where_nobody_says_how_large_they_are(dtype: str) -> None:
+    any_ = case(fill="any integers")
+    spec = Tensor("n", 100, dtype=dtype)
+    assert tensor(spec, case()).unique().tolist() == [0, 1]
+    assert len(tensor(spec, any_).unique()) > 100
+    assert tensor(Tensor("n", 100, dtype=dtype, high=3), any_).unique().tolist() == [0, 1, 2]
+
+
+def test_only_what_the_reference_takes_is_any_integer() -> None:
+    def subject(reference: Any) -> Subject:
+        return Subject(nothing, reference, inputs=[Tensor("n", dtype="int64")])
+
+    assert subject(lambda places: places.sum()).takes_any_integers
+    assert not subject(lambda places: torch.zeros(2)[places]).takes_any_integers
+    assert not subject(None).takes_any_integers
+
+
 def test_integers_stay_within_their_bounds() -> None:
     made = tensor(Tensor("n", 100, dtype="int32", low=2, high="n"), case())
     assert made.unique().tolist() == [2, 3, 4, 5]

@@ -47,6 +47,20 @@ def test_products_and_transforms_count_by_their_shapes(function: Callable[[], ob
     assert spent(function) == operations
 
 
+def test_operations_on_integers_are_counted_apart() -> None:
+    places = torch.arange(64)
+    with Arithmetic() as arithmetic:
+        places[:, None] * places + 1
+    assert (arithmetic.spent.forward, arithmetic.spent.integers) == (0, 2 * 64**2)
+    assert arithmetic.spent.of_integers().forward == 2 * 64**2
+    assert arithmetic.spent.of_floats().integers == 0
+
+
+def test_whoever_copies_a_lazy_conjugate_computes() -> None:
+    assert spent(lambda: COMPLEX.mH.contiguous()) == 64**2
+    assert spent(lambda: COMPLEX.mT.contiguous()) == 0
+
+
 def test_an_operation_costs_the_same_however_it_is_called() -> None:
     out = torch.empty_like(MATRIX)
     assert spent(lambda: torch.softmax(MATRIX, dim=-1, out=out)) == spent(lambda: torch.softmax(MATRIX, dim=-1))

@@ -96,6 +96,12 @@ def test_sums_of_float16_come_near_its_largest_number_in_the_longest_rows_that_a
     assert not [case for name, case in seldom_cases(wide) if "large" in name]
 
 
+def test_each_of_several_tensors_is_as_small_as_a_scale_may_be() -> None:
+    scaled = Subject(nothing, inputs=[Tensor("rows", dtype="int8"), Tensor("rows"), Tensor("rows", dtype="float32")])
+    small = [case.fill for name, case in seldom_cases(scaled) if "small" in name]
+    assert small == ["1e-6*normal of tensor 1", "1e-6*normal of tensor 2"]
+
+
 def test_the_numbers_beside_a_block_of_infinity_are_positive() -> None:
     pytest.importorskip("torch")
     from tritonaudit.subject.inputs import make_inputs
