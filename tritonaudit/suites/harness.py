@@ -17,6 +17,8 @@ import triton
 from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
+from tritonaudit.suites.settings import Settings, changed, settings
+
 _OF_TENSORS = (
     "__eq__", "__ne__", "__lt__", "__gt__", "__sub__", "__bool__", "__float__", "abs", "all", "any", "clone", "copy_",
     "data_ptr", "detach", "double", "eq", "equal", "isfinite", "isnan", "item", "max", "mean", "ne", "nonzero",
@@ -41,10 +43,11 @@ _INHERITED = object()
 
 @dataclass(frozen=True)
 class Replaced:
-    """A function that is another one than it was, and where that one is defined, if Python can tell."""
+    """A function that is another one than it was, and where that one is defined, if Python can tell; or a setting."""
 
     name: str
     place: tuple[str, int] | None
+    is_setting: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,8 @@ class Harness:
 
 
 _remembered: Harness | None = None
+_set: Settings = {}
+"""As the user's code was to find it."""
 
 
 def remember() -> None:
@@ -133,15 +138,18 @@ def repair_others() -> None:
 
 
 def forget_replaced() -> None:
-    """Forget what was replaced, since it is repaired."""
+    """Forget what was replaced, since it is repaired, and take the settings that there are now for those to keep."""
+    global _set
+    _set = settings()
     if _remembered is not None:
         _remembered.repair()
         _remembered.replaced.clear()
 
 
 def replaced() -> tuple[Replaced, ...]:
-    """What had to be repaired since that was last forgotten."""
-    return () if _remembered is None else tuple(_remembered.replaced)
+    """What had to be repaired since that was last forgotten, and settings that are others now."""
+    functions = () if _remembered is None else tuple(_remembered.replaced)
+    return (*functions, *(Replaced(name, None, is_setting=True) for name in changed(_set)))
 
 
 def _is_wrapped_by_torch(after: Any, before: Any) -> bool:

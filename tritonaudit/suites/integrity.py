@@ -32,6 +32,7 @@ from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.formats import wide
 from tritonaudit.suites.garbage import garbage
+from tritonaudit.suites.harness import Replaced
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.provenance import Computed, Origin
 from tritonaudit.suites.references import References, arithmetic_of, references
@@ -72,7 +73,7 @@ def integrity(device: Device, subject: Subject, case: Case, draw: int = 0) -> Ca
         outcome,
         checked=outcome.checked if doubt else outcome.checked | {Symptom.PATCHED},
         unchecked=(*outcome.unchecked, *unvouched),
-        sightings=(*(_patched(subject, one.name, one.place) for one in made.replaced), *outcome.sightings),
+        sightings=(*(_patched(subject, one) for one in made.replaced), *outcome.sightings),
         kernels=tuple(dict.fromkeys(ran.launch.kernel for one in made.calls for ran in one.ran)),
         seconds=time.perf_counter() - started,
     )
@@ -118,10 +119,14 @@ def calls_of(device: Device, subject: Subject, case: Case, values: Sequence[Argu
     return calls_here(device, subject, case, values)
 
 
-def _patched(subject: Subject, name: str, place: tuple[str, int] | None) -> Sighting:
-    text = f"`{name}`, which decides whether a result is right, is a different function once the subject's code has run"
+def _patched(subject: Subject, one: Replaced) -> Sighting:
+    if one.is_setting:
+        text = f"`{one.name}`, a setting of the whole process, is different once the subject's code has run"
+    else:
+        judging = f"`{one.name}`, which decides whether a result is right,"
+        text = f"{judging} is a different function once the subject's code has run"
     wrapper = wrapper_ref(subject)
-    return Sighting(Symptom.PATCHED, wrapper, None if place is None else (*place, 1), text)
+    return Sighting(Symptom.PATCHED, wrapper, None if one.place is None else (*one.place, 1), text)
 
 
 # -- what they show ----------------------------------------------------------------------------------------------------

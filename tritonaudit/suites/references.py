@@ -49,7 +49,8 @@ class References:
 
     `perturbed` holds the precise results on inputs that are off by a rounding of float32, once for each draw, and
     `rounded` those of each result in which numbers on the way are rounded to the inputs' type, where that has 16 bits.
-    What the reference cannot do is empty, and `reason` says why. `moved_by` is the rounding where it is another one.
+    What the reference cannot do is empty, and `reason` says why; it `has_failed` where it does not take the inputs.
+    `moved_by` is the rounding where it is another one.
     Where the inputs hold NaN, `from_nan` says of each result's elements, flat, which hang on it.
     """
 
@@ -60,6 +61,7 @@ class References:
     reason: str = ""
     from_nan: tuple[torch.Tensor, ...] | None = None
     moved_by: float | None = None
+    has_failed: bool = False
     _yardsticks: dict[tuple[int, float], Yardstick] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def yardstick(self, number: int, usual: float = 0.0) -> Yardstick:
@@ -117,7 +119,7 @@ def _references(subject: Subject, given: Arguments, case: Case, number: int | No
     try:
         same = _in_single(subject, given, case, number)
     except Exception as error:
-        return References(reason=f"the reference {described(error)}")
+        return References(reason=f"the reference {described(error)}", has_failed=True)
     why = ""
     for narrower in (NARROWER | OF_8_BITS, NARROWER):  # some references take only floats of 8 bits, or their bytes
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeAlias
@@ -24,8 +25,9 @@ _TIMES = 2
 class Roundings(OperatorMode):
     """Inside it, the result of each operation that rounds is off by about one rounding of float32, at random.
 
-    A mean of equal numbers may be off by a rounding from each of them, which no error of the numbers shows. Where it
-    `keeps_exact` what float32 holds is no rounding's result. The `sign` turns all of them around.
+    A mean of equal numbers may be off by a rounding from each of them, which no error of the numbers shows; a sum is
+    off by the root of how many numbers it adds up (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 2.8).
+    Where it `keeps_exact` what float32 holds is no rounding's result. The `sign` turns all of them around.
     """
 
     def __init__(self, draw: int, *, keeps_exact: bool = False, sign: int = 1) -> None:
@@ -40,7 +42,8 @@ class Roundings(OperatorMode):
             return returned
         if func.overloadpacket in _NORMALISING and returned.dtype == torch.float64:
             returned = self._by_sums(returned, func.overloadpacket, args[0], args[1])
-        return tree_map(self._off, returned)
+        summed = _numbers_in_each(returned, args)
+        return tree_map(lambda value: self._off(value, math.sqrt(summed)), returned)
 
     def _by_sums(self, returned: Tensor, packet: Any, numbers: Tensor, dim: int) -> Tensor:
         """Probabilities by the logarithm of the sum of each row, as kernels keep it, which is rounded."""
@@ -48,10 +51,10 @@ class Roundings(OperatorMode):
         error = self._off(kept) - kept
         return returned - error if packet is torch.ops.aten._log_softmax else returned * torch.exp(-error)
 
-    def _off(self, value: Any) -> Any:
+    def _off(self, value: Any, times: float = 1.0) -> Any:
         if not isinstance(value, torch.Tensor) or value.dtype != torch.float64:
             return value
-        error = self._normal.like(value, value.shape).mul_(self._unit)
+        error = self._normal.like(value, value.shape).mul_(self._unit * times)
         if self._keeps_exact:
             error.mul_(value != value.float().double())
         return value * error.add_(1)
@@ -134,6 +137,14 @@ class RoundingOnce(OperatorMode):
 def _wide_tensors(values: Any) -> list[Tensor]:
     leaves = (leaf for leaf in tree_leaves(values) if isinstance(leaf, torch.Tensor))
     return [leaf for leaf in leaves if leaf.dtype == torch.float64 and leaf.layout == torch.strided and leaf.numel()]
+
+
+def _numbers_in_each(made: Any, args: Any) -> float:
+    """How many numbers of the only tensor that goes in each element is made of: those of a sum."""
+    taken = _wide_tensors(args)
+    if len(taken) != 1 or not isinstance(made, torch.Tensor) or not made.numel():
+        return 1.0
+    return max(1.0, float(taken[0].numel() / made.numel()))
 
 
 def _storage(tensor: Tensor) -> int:

@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     from tritonaudit.suites.calling import Device, Lost
     from tritonaudit.suites.relating import RelationTrial
 
+_BEFORE_WAYS = 0.9
+"""The part of a long time after which ways of computing that only rare cases take are looked into: all must be."""
 CORE_SECONDS = 120.0
 """For the core at most where a subject's time is less: a core that takes longer is not tried to its end."""
 _TRIAL_ON_CPU, _TRIAL_ON_GPU = 0.05, 0.1
@@ -339,8 +341,9 @@ class _Audit:
         if most is None or most > _INTEGRITY_CASES:
             self._more_integrity(plan)
         self._configs(plan.cases[:1], _CONFIGURING)
-        self._calls(plan, most)
-        self._endure()
+        almost_all = _BEFORE_WAYS if self.task.seconds > CORE_SECONDS else 1.0
+        self._calls(plan, most, almost_all)
+        self._endure(almost_all)
         self._integrity_of_each_way()
         self._look()
         self._configs((*plan.cases[:1], *plan.cases[len(self.subject.dtypes) :][:2]))
