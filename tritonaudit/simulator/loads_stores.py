@@ -190,8 +190,8 @@ def _combined(combine: _Combine, memory: torch.Tensor, index: torch.Tensor, valu
     first[1:] = places[1:] != places[:-1]
     starts = first.nonzero().flatten()
     turn = torch.arange(len(places)) - starts.repeat_interleave(torch.diff(starts, append=torch.tensor([len(places)])))
-    for number in range(int(turn.max()) + 1 if len(turn) else 0):
-        lanes = order[turn == number]
+    together = order[torch.argsort(turn, stable=True)]
+    for lanes in together.split(torch.bincount(turn).tolist()):
         old = memory[index[lanes]]
         before[lanes] = old
         memory[index[lanes]] = combine(old, values[lanes])
