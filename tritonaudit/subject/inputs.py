@@ -244,7 +244,7 @@ class _Maker:
             high = min(case[spec.high], torch.iinfo(dtype).max + 1) if dtype is not torch.bool else case[spec.high]
             is_any = case.fill == ANY_INTEGERS and spec.is_unbounded
             some = _integers(case[spec.low], high, values_shape, case.device)
-            values = _any_integers(some, dtype) if is_any else some.to(dtype)
+            values = _any_integers(some, dtype, turn.place) if is_any else some.to(dtype)
         made = values.expand(shape) if is_expanded else laid_out(values, case.layout, turn)
         if is_hollow(made) and not dtype.is_floating_point:
             imagine(made, case[spec.low], high)
@@ -274,14 +274,18 @@ def _integers(low: int, high: int, shape: tuple[int, ...], device: str) -> torch
     return integers
 
 
-_TELLING = tuple(sign * ((1 << bits) + 1) for bits in (24, 31, 53, 16, 8) for sign in (1, -1))
-"""Beside what floating-point numbers, or narrower integers, hold exactly."""
+_TELLING = ((24, 53, 16), (31, 40, 8))
+"""The powers of 2 beside what floating-point numbers, or narrower integers, hold exactly.
+
+Those of a tensor are not the next one's, and alike in their low bits.
+"""
 
 
-def _any_integers(like: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+def _any_integers(like: torch.Tensor, dtype: torch.dtype, place: int) -> torch.Tensor:
     """Such a tensor of integers that the dtype holds: telling ones, and between these any others."""
     limits = torch.iinfo(dtype)
-    telling = [number for number in _TELLING if limits.min <= number <= limits.max] or [limits.max]
+    beside = [sign * ((1 << bits) + 1) for bits in _TELLING[place % len(_TELLING)] for sign in (1, -1)]
+    telling = [number for number in beside if limits.min <= number <= limits.max] or [limits.max]
     drawn = torch.randint(max(limits.min, -(1 << 62)), min(limits.max, 1 << 62), like.shape, device=like.device)
     if is_hollow(drawn):
         return drawn.to(dtype)

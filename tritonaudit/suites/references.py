@@ -136,7 +136,7 @@ def _references(subject: Subject, given: Arguments, case: Case, number: int | No
                         for draw in range(2)
                     )
                 if case.fill == HALF_WAY:
-                    perturbed = _on_edges(subject, in_double(given, narrower), case, same, perturbed)
+                    perturbed = _on_edges(subject, in_double(given, narrower), case, len(same), len(perturbed))
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
         else:
@@ -283,22 +283,16 @@ def _on_edges(
     subject: Subject,
     given: Arguments,
     case: Case,
-    same: Sequence[torch.Tensor],
-    perturbed: Sequence[tuple[torch.Tensor, ...]],
+    number: int,
+    draws: int,
 ) -> tuple[tuple[torch.Tensor, ...], ...]:
-    """The perturbed results, of which integers are on the edge of two only where something is rounded before.
+    """So many perturbed results, on the edge of two numbers only where something is rounded before.
 
     Numbers half way between two are as they are given: which of the two is meant the reference says.
     """
     ways = [Roundings(draw, keeps_exact=True, sign=sign) for draw in range(2) for sign in (1, -1)]
-    exact = [_rounded_within(subject, copied(given), case, len(same), way) for way in ways]
-    return tuple(
-        tuple(
-            one if _is_of_floats(kept) else exact[number % len(exact)][place]
-            for place, (one, kept) in enumerate(zip(draw, same, strict=True))
-        )
-        for number, draw in enumerate(perturbed)
-    )
+    exact = [_rounded_within(subject, copied(given), case, number, way) for way in ways]
+    return tuple(exact[draw % len(exact)] for draw in range(draws))
 
 
 def narrow_type(given: Iterable[torch.dtype], results: Iterable[torch.dtype]) -> torch.dtype | None:
