@@ -1,9 +1,10 @@
-"""Which integers a subject's reference takes, found by asking it. Imports torch."""
+"""Which integers a subject's reference takes, and what it changes, found by asking it. Imports torch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -11,7 +12,8 @@ from tritonaudit.capture.standin import Host, tensors_on
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.subject.dimension import Dimension
 from tritonaudit.subject.given import ANY_INTEGERS, Given, GivenTensor
-from tritonaudit.subject.inputs import Arguments, call, make_inputs, tensors_in
+from tritonaudit.subject.inputs import Arguments, as_given, call, make_inputs, seed, tensors_in
+from tritonaudit.subject.kernelbench import Built
 from tritonaudit.subject.model import INTEGER, Subject
 from tritonaudit.subject.sweep import compile_cases
 from tritonaudit.subject.varying import each_tensor
@@ -33,6 +35,31 @@ def takes_any_integers(subject: Subject) -> bool:
     except (Exception, SystemExit):  # its cases show it
         return False
     return _takes(subject, arguments)
+
+
+def changing_as_its_model(subject: Subject) -> Subject:
+    """A pair with the arguments that its `Model` changes in place, which nobody else can name, as those it `mutates`.
+
+    It is asked on tensors without memory; where that fails there are none.
+    """
+    if not isinstance(subject.reference, Built) or subject.mutates:
+        return subject
+    case = replace(compile_cases(subject)[0], device="meta")
+    try:
+        with time_limit(_ANSWER_SECONDS), tensors_on(Host.META), torch.no_grad():
+            seed(case)
+            positional, keywords = as_given(subject, case)
+            before = _versions(positional)
+            call(subject.reference, positional, keywords, gradients=False)
+            places = [place for place, versions in before.items() if versions != _versions(positional)[place]]
+    except (Exception, SystemExit, OutOfTime):
+        return subject
+    return replace(subject, mutates=places) if places else subject
+
+
+def _versions(positional: Sequence[Any]) -> dict[int, list[int]]:
+    """How often the tensors of each argument were written to."""
+    return {place: [tensor._version for tensor in tensors_in(value)] for place, value in enumerate(positional)}
 
 
 def reaching(subject: Subject, given: Given, values: Arguments, held: Iterable[int]) -> Given:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import torch
@@ -36,7 +36,7 @@ from tritonaudit.suites.harness import Replaced
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
 from tritonaudit.suites.provenance import Computed, Origin
 from tritonaudit.suites.references import References, arithmetic_of, references
-from tritonaudit.suites.uncompared import changed_by_reference, unheeded
+from tritonaudit.suites.uncompared import changed_by_reference, gives_back, unheeded
 from tritonaudit.suites.wrapper import wrapper_ref
 
 SYMPTOMS = (
@@ -156,7 +156,7 @@ def _judged(
         *_unseen(calls),
         *_passed(calls),
         *(_stale(calls, answers) if is_decisive else ()),
-        *_aliased(calls),
+        *_aliased(calls, lambda: subject.reference is None or gives_back(subject, given[0], case)),
         *_beside(calls),
         *((Symptom.WEAK_REFERENCE, text, True) for text in (*weak, *blind)[:1]),
     ]
@@ -519,7 +519,8 @@ def _repeated(one: Call, earlier: Sequence[Call]) -> int | None:
 # -- memory and threads ------------------------------------------------------------------------------------------------
 
 
-def _aliased(calls: Sequence[Call]) -> Iterator[_Seen]:
+def _aliased(calls: Sequence[Call], is_given_back: Callable[[], bool]) -> Iterator[_Seen]:
+    """Memory that is not a result's own; `is_given_back` says whether the reference gives that of an argument, too."""
     first = calls[0]
     inputs = {given.storage: given.name for given in first.inputs if not given.is_by_intent}
     by_intent = {given.storage for given in first.inputs} - inputs.keys()
@@ -530,6 +531,9 @@ def _aliased(calls: Sequence[Call]) -> Iterator[_Seen]:
                 f"{result.name} is the memory of {inputs[result.storage]}, which the call writes to",
                 True,
             )
+        elif result.storage in inputs and not is_given_back():
+            text = f"{result.name} is the memory of {inputs[result.storage]}, and the reference gives memory of its own"
+            yield Symptom.ALIASED, text, True
     for number, one in enumerate(calls):
         for result, kept in _foreign_results(one, calls):
             later = next((n for n in range(number + 1, len(calls)) if _shares_memory(result, calls[n])), None)

@@ -12,6 +12,7 @@ from math import nan
 
 import torch
 
+from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.inputs import Arguments
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.calling import copied, is_same, named_tensors
@@ -53,6 +54,17 @@ def changed_by_reference(subject: Subject, given: Arguments, case: Case) -> Iter
     for name, place, before in named_tensors(given):
         if place not in subject.mutates and (name not in there or not is_same(there[name], before)):
             yield name
+
+
+def gives_back(subject: Subject, given: Arguments, case: Case) -> bool:
+    """Whether something that the reference returns is the memory of an argument."""
+    arguments: Arguments = copied(given)
+    own = {storage_address(tensor) for _, _, tensor in named_tensors(arguments)}
+    try:
+        results = results_of_reference(subject, arguments, case)
+    except Exception:  # which other calls report
+        return True
+    return any(storage_address(one) in own for one in results)
 
 
 def _results_with(

@@ -31,6 +31,7 @@ from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.simulator.numerics.unsupported import Unsupported
 from tritonaudit.subject.apart import Absent, Inseparable, forget_parts, judging_subject
+from tritonaudit.subject.asking import changing_as_its_model
 from tritonaudit.subject.inputs import Arguments, make_inputs
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
@@ -212,7 +213,7 @@ def judged_apart(device: Device, path: Path, name: str) -> Iterator[Subject]:
     apart = Apart(device, path, name)
     try:
         with time_limit(IMPORT_SECONDS):
-            subject = _judging(path, name, apart.absent)
+            subject = changing_as_its_model(_judging(path, name, apart.absent))
             assert subject.given is None or subject.given.tensors  # it is found before any time counts
         yield subject
     finally:
