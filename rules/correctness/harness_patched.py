@@ -14,9 +14,7 @@ _REMEDY = "leave torch and its settings, Triton and `time` as they are: wrap wha
 
 class HarnessPatched(Rule):
     code, name = "TAC416", "harness-patched"
-    summary = (
-        "A function that judges results or takes the time, or a setting of the process, is changed."
-    )
+    summary = "A function that judges results or takes the time, or a setting of the process, is changed."
     severity, confidence, since = Severity.ERROR, Confidence.HIGH, "0.1"
     symptoms = (Symptom.PATCHED,)
 

@@ -13,6 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 numpy = pytest.importorskip("numpy")
 
+from tritonaudit.subject.asking import changing_as_its_model  # noqa: E402
 from tritonaudit.subject.given import Given, GivenTensor  # noqa: E402
 from tritonaudit.subject.inputs import make_inputs  # noqa: E402
 from tritonaudit.subject.kernelbench import pair_subject  # noqa: E402
@@ -216,6 +217,21 @@ def test_integers_that_the_reference_takes_whatever_they_are_point_into_nothing(
     given = given_of(pair(model, lambda: [torch.randint(0, 200, (30, 12))]))
     assert given.tensors[0].below is None
     assert "integers up to the dimension" not in given.fills
+
+
+class InPlace(torch.nn.Module):
+    """A model that changes its second argument."""
+
+    def forward(self, one: Any, other: Any) -> Any:
+        return other.add_(one)
+
+
+def test_a_pair_changes_in_place_what_its_model_does() -> None:
+    def subject(model: Any) -> Subject:
+        return changing_as_its_model(pair(model, lambda: [torch.randn(6, 10), torch.randn(6, 10)]))
+
+    assert subject(InPlace).mutates == (1,)
+    assert subject(Same).mutates == ()
 
 
 def test_what_has_a_scale_besides_is_not_scaled_itself() -> None:

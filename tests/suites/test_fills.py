@@ -55,6 +55,10 @@ def to_even_of_thirds(x: Any) -> Any:
     return torch.round(x / 3 * 3).to(torch.int8)
 
 
+def whole_upward(x: Any) -> Any:
+    return torch.floor(x.float() + 0.5).to(x.dtype)
+
+
 def truncated_quarters(x: Any) -> Any:
     """As floats of 4 bits may be packed: 1.75 is half way from 1.5 to 2."""
     return torch.where(x.abs() > 1.75, 4, 3).to(torch.uint8)
@@ -65,7 +69,9 @@ def rounded_quarters(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("function", "reference"), [(upward, to_even), (truncated_quarters, rounded_quarters)], ids=["integers", "4 bits"]
+    ("function", "reference"),
+    [(upward, to_even), (whole_upward, torch.round), (truncated_quarters, rounded_quarters)],
+    ids=["integers", "whole floats", "4 bits"],
 )
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_what_is_half_way_is_rounded_as_the_reference_does(

@@ -26,6 +26,8 @@ FOUND = {
     "decoy": {Symptom.TORCH_WORK},
     "fallback": {Symptom.TORCH_WORK},
     "first_calls_alone": {Symptom.STALE},
+    "given_back": {Symptom.ALIASED},
+    "gradients_off": {Symptom.PATCHED},
     "half_by_torch": {Symptom.TORCH_WORK},
     "half_precision": {Symptom.WRONG_RESULT},
     "in_a_thread": {Symptom.TORCH_WORK},

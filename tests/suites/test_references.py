@@ -134,6 +134,34 @@ def test_where_all_numbers_are_equal_the_roundings_on_the_way_count(fill: str, i
     assert (max(means) > 1e-6) is is_apart
 
 
+def test_a_sum_is_off_by_the_root_of_how_many_numbers_it_adds_up() -> None:
+    def total(x: Any) -> Any:
+        return x.sum()
+
+    subject = Subject(lambda *_: None, reference=total, inputs=[Tensor("n")])
+    few, many = (
+        references(subject, ((torch.full((n,), 1.0),), {}), Case({"n": n}, fill="ones")) for n in (16, 1 << 16)
+    )
+    off = [
+        max(float((draw[0] - one.precise[0]).abs() / one.precise[0]) for draw in one.perturbed) for one in (few, many)
+    ]
+    assert off[1] > 8 * off[0]
+
+
+def test_what_is_seen_of_empty_tensors_that_the_reference_does_not_take_is_not_certain() -> None:
+    """A largest element, which an empty row does not have."""
+    from tests.suites.test_fills import Host
+    from tritonaudit.suites.correctness import examine
+
+    def changing(x: Any) -> Any:
+        return x.new_zeros(x.shape[0])
+
+    subject = Subject(changing, reference=lambda x: x.amax(1), inputs=[Tensor("rows", "cols")])
+    outcome = examine(Host(), subject, Case({"rows": 4, "cols": 0}, device="cpu"))
+    assert not any(one.is_certain for one in outcome.sightings)
+    assert outcome.unchecked
+
+
 def test_numbers_of_float64_are_off_by_a_rounding_of_theirs() -> None:
     subject = Subject(lambda *_: None, reference=lambda x: x * 2, inputs=[Tensor("n")])
     found = references(subject, ((torch.ones(64, dtype=torch.float64),), {}), Case({"n": 64}, "float64"))

@@ -43,7 +43,8 @@ def force_kernel(
     for start in range(0, count, BLOCK):
         j = tl.cast(start, tl.int64) + tl.arange(0, BLOCK)
         x_j, y_j, z_j = load_positions(position_ptr, j, count, body_stride, axis_stride, WIDE)
-        # Bodies beyond the last one lie at the origin, and weigh nothing.
+        # Bodies beyond the last one pull at nothing, not even at a body whose place is no number.
+        inside = j[None, :] < count
         mass = tl.load(mass_ptr + j * mass_stride, mask=j < count, other=0.0).to(WIDE)
         dx = x_j[None, :] - x_i[:, None]
         dy = y_j[None, :] - y_i[:, None]
@@ -51,11 +52,11 @@ def force_kernel(
         squared = dx * dx + dy * dy + dz * dz
         inverse = 1.0 / tl.sqrt(squared + SOFTENING * SOFTENING)
         pull = mass[None, :] * inverse * inverse * inverse
-        ax += tl.sum(pull * dx, axis=1)
-        ay += tl.sum(pull * dy, axis=1)
-        az += tl.sum(pull * dz, axis=1)
+        ax += tl.sum(tl.where(inside, pull * dx, 0.0), axis=1)
+        ay += tl.sum(tl.where(inside, pull * dy, 0.0), axis=1)
+        az += tl.sum(tl.where(inside, pull * dz, 0.0), axis=1)
         other = i[:, None] != j[None, :]
-        potential -= tl.sum(tl.where(other, mass[None, :] * inverse, 0.0), axis=1)
+        potential -= tl.sum(tl.where(other & inside, mass[None, :] * inverse, 0.0), axis=1)
     mask = i < count
     tl.store(acceleration_ptr + i * 3, ax, mask=mask)
     tl.store(acceleration_ptr + i * 3 + 1, ay, mask=mask)
