@@ -113,7 +113,7 @@ def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Ite
         holder = next((dtype for dtype in dtypes if axes.holds(dtype, fill)), axes.dtype.ordinary)
         yield from _with(subject, axes, str(AxisValue("fill", fill)), {**beside, axes.fill: fill, axes.dtype: holder})
     for dtype in [dtype for dtype in dtypes if _NAN in axes.fill.values and axes.holds(dtype, _NAN)][:1]:
-        least = {axis: min(int(size) for size in axis.values if size) for axis in axes.sizes}
+        least = {axis: min((int(size) for size in axis.values if size), default=0) for axis in axes.sizes}
         yield from _with(
             subject, axes, f"fill {_NAN} at the least sizes", {**beside, **least, axes.fill: _NAN, axes.dtype: dtype}
         )
