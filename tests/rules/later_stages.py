@@ -126,7 +126,7 @@ def _ran(folder: Path) -> tuple[Audit, list[str]]:
     """The audit of the core and of a few cases beyond it, and the path of each kernel that was launched."""
     from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
-    request = RunRequest(seconds=5, jobs=2, device=Where.CPU, most_cases=MOST_CASES)
+    request = RunRequest(seconds=15, jobs=2, device=Where.CPU, most_cases=MOST_CASES)
     result = run_paths([folder], Config(ROOT, pedantic=True), request)
     kernels = {(kernel.path, kernel.name) for run in result.runs for kernel in run.launched}
     return result.audit, [path for path, _ in kernels]
