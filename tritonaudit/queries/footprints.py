@@ -51,7 +51,7 @@ class Footprint:
         if exact and not is_read:
             raise NotKnown("a part of its mask")
         self._exact, self._path = exact, access.path
-        self._gaps = [one for one in mask or () if isinstance(one, Less)]
+        self._gaps = list(access.comparisons)
         if not exact:
             self._gaps = [one for one in self._gaps if _is_of_launch(one.gap)]
         self._values = [index, *(one.gap for one in self._gaps)]

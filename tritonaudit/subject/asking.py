@@ -51,9 +51,10 @@ def changing_as_its_model(subject: Subject) -> Subject:
             positional, keywords = as_given(subject, case)
             before = _versions(positional)
             call(subject.reference, positional, keywords, gradients=False)
-            places = [place for place, versions in before.items() if versions != _versions(positional)[place]]
+            after = _versions(positional)
     except (Exception, SystemExit, OutOfTime):
         return subject
+    places = [place for place, versions in before.items() if versions != after[place]]
     return replace(subject, mutates=places) if places else subject
 
 

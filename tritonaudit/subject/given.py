@@ -64,7 +64,7 @@ class GivenTensor:
         Numbers that were all 0 or more stay so, and so do those from 0 to 1; NaN is no number.
         """
         if fill == REACHING:
-            return self.below is not None and not self.is_distinct
+            return self.below is not None
         if fill in INTEGERS:
             keeps = fill in _REARRANGING or not self.is_distinct
             return self.dtype in INTEGER and not self.is_ordered and self.low < self.high and keeps
