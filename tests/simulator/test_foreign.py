@@ -13,9 +13,11 @@ import torch
 import triton
 import triton.language as tl
 
-from tests.simulator.kernels import VERSION
+from tests.compile.programs import VERSION, Pointer, program
 from tritonaudit import simulate
 from tritonaudit.simulator.faults import FaultKind
+from tritonaudit.simulator.parse import parse_module
+from tritonaudit.simulator.slices import finds_pointers
 
 BLOCK = 16
 
@@ -82,3 +84,25 @@ def test_pointers_to_pointers() -> None:
     x, y, out = torch.arange(16.0), -torch.arange(16.0), torch.zeros(BLOCK)
     assert simulate(through_pointers, (1,), _pointers(x, y), out, BLOCK).faults == ()
     assert out.tolist() == [n if n % 2 == 0 else -n for n in range(BLOCK)]
+
+
+@triton.jit
+def sums_of_numbers(a_ptr, out_ptr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    tl.store(out_ptr + lanes, tl.load(a_ptr + lanes) + tl.load(a_ptr + BLOCK + lanes))
+
+
+NUMBERS = Pointer("i64")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "arguments", "finds"),
+    [
+        (summed, {"pointers": NUMBERS, "sizes": Pointer("i32"), "out": Pointer("fp32")}, True),
+        (sums_of_numbers, {"a_ptr": NUMBERS, "out_ptr": NUMBERS}, False),
+    ],
+    ids=["of pointers", "of numbers that may be addresses by chance"],
+)
+def test_who_makes_pointers_of_numbers(kernel: Any, arguments: dict[str, Pointer], finds: bool) -> None:
+    module = parse_module(program(kernel, "sm_89", **arguments, BLOCK=BLOCK).ttir)
+    assert finds_pointers(module) is finds

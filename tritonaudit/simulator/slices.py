@@ -91,10 +91,17 @@ def places_written(module: Module) -> Mapping[int, Location]:
 
 def place_found(module: Module) -> Location | None:
     """Where something is written, if that may be to an address that the kernel finds in memory; of several the last."""
-    function = module.kernel
-    finds = any(_finds_pointer(one, function) for one in blocks_in(function.region.blocks))
     writes = list(_writes(module))
-    return writes[-1].location if finds and writes else None
+    return writes[-1].location if writes and finds_pointers(module) else None
+
+
+def finds_pointers(module: Module) -> bool:
+    """Whether any of its functions makes a pointer of a number, which may have lain in memory."""
+    return any(_finds_pointer(one, function) for function in module.functions for one in _operations(function))
+
+
+def _operations(function: Function) -> Iterator[Operation]:
+    return blocks_in(function.region.blocks)
 
 
 def _writes(module: Module) -> Iterator[Operation]:

@@ -33,7 +33,7 @@ from tritonaudit.simulator.torch_memory import per_byte, storage_address
 from tritonaudit.suites.calling import How, Lost, Observed, Ran, Result
 from tritonaudit.suites.integers import filled
 from tritonaudit.suites.snapshots import copies, digests, storages_in
-from tritonaudit.suites.written import still_known, storages_found, storages_written
+from tritonaudit.suites.written import may_find_storages, still_known, storages_found, storages_written
 
 TARGET = "sm_89"
 """It has all types, and its programs no tensor descriptors: Triton makes pointers of them, as of block pointers."""
@@ -114,7 +114,9 @@ def _execute(execution: Execution, observed: _Observed, how: How, launch: Launch
     undecided: tuple[Fault, ...] = ()
     written = storages_written(launch, bound)
     sizes = {address: one.size for address, one in written.items()} if how.is_traced else {}
-    storages = {**storages_in(bound), **storages_found(bound)} if how.is_watched else {}
+    storages = storages_in(bound) if how.is_watched else {}
+    if how.is_watched and may_find_storages(launch):
+        storages |= storages_found(bound)
     held = digests(storages)
     elements: Mapping[int, torch.Tensor] = {}
     try:

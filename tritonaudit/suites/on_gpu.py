@@ -22,7 +22,7 @@ from tritonaudit.suites.calling import How, Lost, Observed, Ran, Result, is_same
 from tritonaudit.suites.late import Late
 from tritonaudit.suites.provenance import POISON
 from tritonaudit.suites.snapshots import copies, digests, storages_in
-from tritonaudit.suites.written import storages_found, storages_written
+from tritonaudit.suites.written import may_find_storages, storages_found, storages_written
 
 _LONGER, _LONGEST = 1e-5, 1e-2
 """Seconds by which each pause is longer than the one before, up to the longest: who waits for long computes nothing."""
@@ -58,15 +58,14 @@ class Gpu:
         def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
             reach_of(function)
             given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
-            storages = {**storages_in(given), **storages_found(given)} if is_watched and not warmup else {}
-            held = digests(storages)
+            storages, by_number = _storages(given) if is_watched and not warmup else ({}, {})
+            held = digests({**by_number, **storages})
             result = launch(function, *args, grid=grid, warmup=warmup, **kwargs)
             if warmup or is_gluon(function):
                 return result
             observed.is_aside |= torch.cuda.current_stream() != observed.caller
             made, bound = recorded_launch(function, args, kwargs, grid)
             left: dict[int, torch.Tensor] = {}
-            sizes = {address: storage.nbytes() for address, storage in storages.items()}
             began = time.monotonic()
             try:
                 _wait()
@@ -81,9 +80,12 @@ class Gpu:
                 self.lost = Lost(made.kernel, f"the GPU is busy with it for more than {seconds:.0f} s")
                 raise Late(error.seconds, waits=True, computes=False) from error
             finally:
-                written = _written(made, bound, result)
+                written, may_find = _written(made, bound, result)
+                storages = {**by_number, **storages} if may_find else storages
                 if self.lost is None:
                     left = copies(storages, written)
+                held = {address: held[address] for address in storages}
+                sizes = {address: storage.nbytes() for address, storage in storages.items()}
                 observed.ran.append(Ran(made, (), written, held=held, sizes=sizes, left=left))
             return result
 
@@ -177,13 +179,21 @@ def _bytes(tensor: torch.Tensor) -> torch.Tensor:
     return torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage, 0, (storage.nbytes(),))
 
 
-def _written(launch: Launch, bound: Mapping[str, Any], compiled: Any) -> Mapping[int, tuple[str, int, int]]:
-    """Where the launch writes, as far as its TTIR tells."""
+def _storages(given: Mapping[Any, Any]) -> tuple[dict[int, torch.UntypedStorage], dict[int, torch.UntypedStorage]]:
+    """Those of the arguments, and those that numbers in them may lead to."""
+    return storages_in(given), storages_found(given)
+
+
+def _written(
+    launch: Launch, bound: Mapping[str, Any], compiled: Any
+) -> tuple[Mapping[int, tuple[str, int, int]], bool]:
+    """Where the launch writes, as far as its TTIR tells, and whether it may find its way to memory by numbers."""
     text = getattr(compiled, "asm", {}).get("ttir")
     if not text:
-        return {}
+        return {}, True
     try:
-        found = storages_written(replace(launch, program=Program("", text, ())), bound)
-        return {address: one.place for address, one in found.items()}
+        whole = replace(launch, program=Program("", text, ()))
+        found = storages_written(whole, bound)
+        return {address: one.place for address, one in found.items()}, may_find_storages(whole)
     except Exception:  # a text that the engine cannot read costs the line, not the audit
-        return {}
+        return {}, True

@@ -11,7 +11,7 @@ import torch
 from tritonaudit.capture.launch import Launch
 from tritonaudit.simulator.foreign import storages_at
 from tritonaudit.simulator.live import arguments_of, module_of
-from tritonaudit.simulator.slices import place_found, places_written, pointers_written
+from tritonaudit.simulator.slices import finds_pointers, place_found, places_written, pointers_written
 from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.suites.integers import Contents
 
@@ -41,8 +41,16 @@ def storages_written(launch: Launch, bound: Mapping[str, Any]) -> Mapping[int, W
         }
 
 
+def may_find_storages(launch: Launch) -> bool:
+    """Whether its program makes pointers of numbers; where none is known, it may."""
+    return launch.program is None or finds_pointers(module_of(launch.program.ttir))
+
+
 def storages_found(bound: Mapping[Any, Any]) -> dict[int, torch.UntypedStorage]:
-    """Those to which a launch may find its way by the numbers in its arguments' memory, by their addresses."""
+    """Those in which numbers lie that are in its arguments' memory, by their addresses.
+
+    Only a launch that `may_find_storages` finds its way there: what others compute with may be such numbers by chance.
+    """
     found: dict[int, torch.UntypedStorage] = {}
     with torch._C._DisableTorchDispatch(), torch._C.DisableTorchFunction():
         for value in bound.values():
