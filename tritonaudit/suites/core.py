@@ -40,7 +40,7 @@ _MOST_SMALLER = 2
 _COARSE = ("bfloat16", "float16")
 """In which long sums lose most, the coarsest first."""
 _NAN = "nan"
-"""Beside it, at the least sizes, what a lane beyond them adds shows: all else is NaN as well."""
+"""At the least size of a dimension what a lane beyond it adds shows: elsewhere NaN hides it."""
 _DECISIVE_FILLS = ("nan", "inf", "zeros", ANY_INTEGERS, REACHING)
 _NEEDED = {
     CALL: frozenset((Symptom.WRONG_RESULT,)),
@@ -75,7 +75,7 @@ def called_cases(
     """The cases that have to be called, the most decisive first.
 
     After one ordinary case come sizes that no block divides and those around the largest block, special values, NaN at
-    the least sizes, the other dtypes, one size of each dimension that counts heads and the like, the other layouts,
+    the least size of each dimension, the other dtypes, one size of each dimension that counts heads and the like, the other layouts,
     and those of what a backward pass begins with: each beside ordinary values of all else, so that a refusal of one
     hides no other; and the largest sizes that the subject names, together, once more in the coarsest dtype, in which
     long sums lose most. The last have numbers, and sizes, that the `seed` draws. Where the wrapper refuses the
@@ -113,10 +113,10 @@ def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Ite
         holder = next((dtype for dtype in dtypes if axes.holds(dtype, fill)), axes.dtype.ordinary)
         yield from _with(subject, axes, str(AxisValue("fill", fill)), {**beside, axes.fill: fill, axes.dtype: holder})
     for dtype in [dtype for dtype in dtypes if _NAN in axes.fill.values and axes.holds(dtype, _NAN)][:1]:
-        least = {axis: min((int(size) for size in axis.values if size), default=0) for axis in axes.sizes}
-        yield from _with(
-            subject, axes, f"fill {_NAN} at the least sizes", {**beside, **least, axes.fill: _NAN, axes.dtype: dtype}
-        )
+        for axis in axes.sizes:
+            for least in sorted(size for size in _sizes(subject, axis) if size < int(axis.ordinary))[:1]:
+                what = f"fill {_NAN} with {AxisValue(axis.name, least)}"
+                yield from _with(subject, axes, what, {**beside, axis: least, axes.fill: _NAN, axes.dtype: dtype})
     for axis in (axes.dtype, axes.layout):
         for value in axis.values[1:]:
             yield from _with(subject, axes, str(AxisValue(axis.name, value)), {**beside, axis: value})
