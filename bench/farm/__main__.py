@@ -3,6 +3,7 @@
     python bench/farm simulate [--subjects N] [--nodes N] [--gpus N] [--cores N] [--failures SHARE] [--seed N]
     python bench/farm kills [--subjects N] [--kills N] [--jobs N] [--seed N]
     python bench/farm calls [--calls N] [--threads N] [--budget SECONDS]
+    python bench/farm many [--subjects N] [--device cpu|gpu] [--jobs N] [--large] [--timed] [--output FILE]
     python bench/farm nodes [--subjects N] [--nodes N] [--killed N] [--added N] [--jobs N] [--seed N]
 
 README.md beside this says what they came to.
@@ -16,9 +17,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.farm import calls, kills, nodes, simulate
+from bench.farm import calls, kills, many, nodes, simulate
 
-COMMANDS = {"simulate": simulate, "kills": kills, "calls": calls, "nodes": nodes}
+COMMANDS = {"simulate": simulate, "kills": kills, "calls": calls, "many": many, "nodes": nodes}
 
 
 def main() -> None:

@@ -21,12 +21,14 @@ class Fault:
     shapes: frozenset[Shape] = _EVERYWHERE
 
 
-def _edited(text: str, old: str, new: str) -> str:
-    assert text.count(old) == 1, (old, text)
-    return text.replace(old, new)
+def edited(text: str, old: str, new: str, *, first: bool = False) -> str:
+    """A text with something else in the one place where that is, or in the first of them."""
+    assert text.count(old) == 1 or (first and old in text), (old, text)
+    return text.replace(old, new, 1)
 
 
-def _launch(kernel: Kernel) -> str:
+def launch_of(kernel: Kernel) -> str:
+    """How a pair's model launches its kernel."""
     return f"launch({_inputs(kernel)})"
 
 
@@ -38,27 +40,27 @@ def _tail(kernel: Kernel, text: str) -> str:
     limit = {Shape.ELEMENTS: "offsets < n", Shape.PRODUCT: "(row < rows) & (offsets < cols)"}
     old = f"    mask = {limit.get(kernel.shape, 'offsets < cols')}\n"
     shorter = old.replace("offsets < n\n", "offsets < n - 1\n").replace("offsets < cols", "offsets < cols - 1")
-    return _edited(text, old, shorter)
+    return edited(text, old, shorter)
 
 
 def _operation(kernel: Kernel, text: str) -> str:
     if kernel.shape is Shape.PRODUCT:
-        return _edited(text, f" + offsets, {kernel.formula}, mask", f" + offsets, {kernel.wrong}, mask")
-    return _edited(text, f"    y = {kernel.formula}\n", f"    y = {kernel.wrong}\n")
+        return edited(text, f" + offsets, {kernel.formula}, mask", f" + offsets, {kernel.wrong}, mask")
+    return edited(text, f"    y = {kernel.formula}\n", f"    y = {kernel.wrong}\n")
 
 
 def _nan(kernel: Kernel, text: str) -> str:
     bad = 'tl.where({0} > 1.5, float("nan"), {0})'
     if kernel.shape is Shape.PRODUCT:
-        return _edited(text, "        acc += tl.dot(a,", f"        a = {bad.format('a')}\n        acc += tl.dot(a,")
-    return _edited(text, "    y = ", f"    x = {bad.format('x')}\n    y = ")
+        return edited(text, "        acc += tl.dot(a,", f"        a = {bad.format('a')}\n        acc += tl.dot(a,")
+    return edited(text, "    y = ", f"    x = {bad.format('x')}\n    y = ")
 
 
 def _half(kernel: Kernel, text: str) -> str:
     if kernel.shape is Shape.PRODUCT:
-        text = _edited(text, "dtype=tl.float32)", "dtype=tl.float16)")
-        return _edited(text, 'input_precision="ieee")', 'input_precision="ieee").to(tl.float16)')
-    return _edited(text, ".to(tl.float32)", ".to(tl.float16)")
+        text = edited(text, "dtype=tl.float32)", "dtype=tl.float16)")
+        return edited(text, 'input_precision="ieee")', 'input_precision="ieee").to(tl.float16)')
+    return edited(text, ".to(tl.float32)", ".to(tl.float16)")
 
 
 def _no_mask(kernel: Kernel, text: str) -> str:
@@ -72,53 +74,53 @@ def _short_grid(kernel: Kernel, text: str) -> str:
     grids = {Shape.ELEMENTS: "(triton.cdiv(n, 256),)", Shape.PRODUCT: "(triton.cdiv(rows, 32), "}
     old = grids.get(kernel.shape, "(rows,)")
     new = {Shape.ELEMENTS: "(n // 256,)", Shape.PRODUCT: "(rows // 32, "}.get(kernel.shape, "(rows - 1,)")
-    return _edited(text, old, new)
+    return edited(text, old, new)
 
 
 def _in_place(kernel: Kernel, text: str) -> str:
-    return _edited(text, "out = torch.empty_like(x)", "out = x")
+    return edited(text, "out = torch.empty_like(x)", "out = x")
 
 
 def _hang(kernel: Kernel, text: str) -> str:
     waiting = "    seen = tl.atomic_add(lock_ptr, 0)\n    while seen == 0:\n        seen = tl.atomic_add(lock_ptr, 0)\n"
-    text = _edited(text, "def kernel(", "def kernel(lock_ptr, ")
+    text = edited(text, "def kernel(", "def kernel(lock_ptr, ")
     head, colon, body = text.partition("tl.constexpr):\n")
     lock = "torch.zeros(1, dtype=torch.int32, device=x.device)"
-    return _edited(head + colon + waiting + body, "](x, ", f"]({lock}, x, ")
+    return edited(head + colon + waiting + body, "](x, ", f"]({lock}, x, ")
 
 
 def _does_not_compile(kernel: Kernel, text: str) -> str:
     if kernel.shape is Shape.PRODUCT:
-        return _edited(text, "across = start + tl.arange(0, DEPTH)[None, :]", "across = start + tl.arange(0, DEPTH)[0]")
-    return _edited(text, "tl.arange(0, BLOCK)", "tl.arange(0, BLOCK + 1)")
+        return edited(text, "across = start + tl.arange(0, DEPTH)[None, :]", "across = start + tl.arange(0, DEPTH)[0]")
+    return edited(text, "tl.arange(0, BLOCK)", "tl.arange(0, BLOCK + 1)")
 
 
 def _raises(kernel: Kernel, text: str) -> str:
     if kernel.shape is Shape.PRODUCT:
-        return _edited(text, "x.contiguous(), y.contiguous()", "x.contiguous(), y.no_such_method()")
-    return _edited(text, "x.contiguous()", "x.no_such_method()")
+        return edited(text, "x.contiguous(), y.contiguous()", "x.contiguous(), y.no_such_method()")
+    return edited(text, "x.contiguous()", "x.no_such_method()")
 
 
 def _dies(kernel: Kernel, text: str) -> str:
-    return _edited("import os\n\n" + text, "    return out\n", "    os.abort()\n    return out\n")
+    return edited("import os\n\n" + text, "    return out\n", "    os.abort()\n    return out\n")
 
 
 def _torch_work(kernel: Kernel, text: str) -> str:
-    beside = f"        {_launch(kernel)}\n        return {kernel.torch}\n"
-    return _edited(text, f"        return {_launch(kernel)}\n", beside)
+    beside = f"        {launch_of(kernel)}\n        return {kernel.torch}\n"
+    return edited(text, f"        return {launch_of(kernel)}\n", beside)
 
 
 def _no_kernel(kernel: Kernel, text: str) -> str:
-    return _edited(text, f"        return {_launch(kernel)}\n", f"        return {kernel.torch}\n")
+    return edited(text, f"        return {launch_of(kernel)}\n", f"        return {kernel.torch}\n")
 
 
 def _cached(kernel: Kernel, text: str) -> str:
     kept = f"""\
         if not hasattr(self, "kept"):
-            self.kept = {_launch(kernel)}
+            self.kept = {launch_of(kernel)}
         return self.kept
 """
-    return _edited(text, f"        return {_launch(kernel)}\n", kept)
+    return edited(text, f"        return {launch_of(kernel)}\n", kept)
 
 
 FAULTS = (

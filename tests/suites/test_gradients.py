@@ -10,6 +10,8 @@ from tritonaudit.subject.model import OF_GRADIENTS, Case, Layout, Subject, Tenso
 from tritonaudit.suites.axes import axes_of
 from tritonaudit.suites.cases import audit_cases, simpler
 from tritonaudit.suites.core import called_cases
+from tritonaudit.suites.facts import Symptom
+from tritonaudit.suites.outcome import Sighting
 from tritonaudit.suites.witness import written
 
 torch = pytest.importorskip("torch")
@@ -74,13 +76,22 @@ def test_what_is_passed_backward_is_as_many_times_larger_as_all_that_is_given() 
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, set[str]]:
-    """How the gradients lie with which something is wrong with each wrapper."""
+def sightings() -> dict[str, list[tuple[str, Sighting]]]:
+    """What is wrong with each wrapper, each time with how the gradients lie."""
     from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
     runs = run_paths([SUBJECTS], Config(SUBJECTS), RunRequest(8, 2, device=Where.CPU, most_cases=1)).runs
     assert all(run.coverage.is_complete for run in runs)
-    return {run.name: {trial.case.gradient.value for trial in run.trials if trial.sightings} for run in runs}
+    return {
+        run.name: [(trial.case.gradient.value, seen) for trial in run.trials for seen in trial.sightings]
+        for run in runs
+    }
+
+
+@pytest.fixture(scope="module")
+def found(sightings: dict[str, list[tuple[str, Sighting]]]) -> dict[str, set[str]]:
+    """How the gradients lie with which something is wrong with each wrapper."""
+    return {name: {gradient for gradient, _ in seen} for name, seen in sightings.items()}
 
 
 @pytest.mark.parametrize("name", ["right", "cancelling"])
@@ -91,3 +102,13 @@ def test_a_backward_pass_that_heeds_strides_passes(name: str, found: dict[str, s
 @pytest.mark.parametrize("name", ["with_rows", "with_none"])
 def test_one_that_does_not_is_found(name: str, found: dict[str, set[str]]) -> None:
     assert found[name] == {layout.value for layout in OF_GRADIENTS}
+
+
+def test_one_that_writes_over_what_is_passed_backward_is_found(
+    sightings: dict[str, list[tuple[str, Sighting]]],
+) -> None:
+    """Autograd passes the same tensor to the other side of a sum."""
+    ((gradient, seen), *others) = sightings["over_gradient"]
+    assert {seen.symptom, *(other.symptom for _, other in others)} == {Symptom.INPUT_CHANGED}
+    assert (gradient, seen.kernel.name) == ("contiguous", "square_backward_kernel")
+    assert seen.text.startswith("the gradient that is passed backward has changed after the call")

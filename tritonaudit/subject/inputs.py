@@ -107,6 +107,13 @@ class Passed(NamedTuple):
 USUAL = Passed()
 
 
+class Upstream(NamedTuple):
+    """A gradient that is passed backward, and a copy of it as it was."""
+
+    tensor: torch.Tensor
+    before: torch.Tensor
+
+
 def passed_in(case: Case) -> Passed:
     """That of a case: as many times larger as all that is given, since losses in half precision are scaled."""
     return Passed(case.gradient, times_normal(case.fill) or 1.0)
@@ -119,11 +126,12 @@ def call(
     *,
     gradients: bool,
     passed: Passed = USUAL,
+    upstream: list[Upstream] | None = None,
 ) -> Any:
     """What the function returns; `gradients` passes some backward from every floating-point tensor among that.
 
     They are random eighths between -2 and 2, which every dtype holds, the same in each call, times what `passed` says,
-    which a float16 holds up to 16384, and lie as that does; expanded they are ones.
+    which a float16 holds up to 16384, and lie as that does; expanded they are ones. They are added to `upstream`.
 
     Raises ValueError if gradients are asked of a function that returns nothing which has any, and DependsOnStandIn if
     the call has reached a stand-in for what is absent.
@@ -134,7 +142,10 @@ def call(
             differentiable = [t for t in tensors_in(outputs) if t.is_floating_point() and t.requires_grad]
             if not differentiable:
                 raise ValueError(_NO_GRADIENT)
-            torch.autograd.backward(differentiable, [_passed(tensor, passed) for tensor in differentiable])
+            made = [_passed(tensor, passed) for tensor in differentiable]
+            if upstream is not None:
+                upstream += [Upstream(tensor, tensor.clone()) for tensor in made]
+            torch.autograd.backward(differentiable, made)
     return outputs
 
 

@@ -14,7 +14,7 @@ from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.torch_memory import storage_address
 from tritonaudit.subject.apart import Absent
-from tritonaudit.subject.inputs import Arguments, call, make_inputs, passed_in, seed, tensors_in
+from tritonaudit.subject.inputs import Arguments, Upstream, call, make_inputs, passed_in, seed, tensors_in
 from tritonaudit.subject.kernelbench import buffers_in_case, in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites import harness
@@ -23,6 +23,8 @@ from tritonaudit.suites.far_inputs import NothingFar, far_inputs
 from tritonaudit.suites.followed import Followed
 from tritonaudit.suites.integers import Contents, contents_of
 
+UPSTREAM = "the gradient that is passed backward"
+"""How a report calls it."""
 _LARGE = 0.2
 """A part of the largest tensor that a call is given: what torch computes on less is no work."""
 
@@ -125,7 +127,8 @@ class Result:
 
 @dataclass(frozen=True)
 class Called:
-    """What a call came to. `given` are its arguments as they were; `changed` are inputs that are others since.
+    """What a call came to. `given` are its arguments as they were; `changed` are inputs, and gradients that were passed
+    backward, that are others since.
 
     `error` is what it raised, and then there are no results. The process in which the call was made has been told of
     so many `multiprocessors`, or None for those of the GPU, and `asks_multiprocessors` where host code there has asked.
@@ -186,11 +189,14 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
             seed(case)
         given = copied(arguments) if how.has_memory else arguments
         function, operators = in_case(subject.function, case), Operators()
+        upstream: list[Upstream] = []
         if how.buffers:
             function = buffers_in_case(subject.function, case, how.buffers)
         with operators if how.has_memory else Followed(observed):
             try:
-                returned = call(function, *arguments, gradients=subject.gradients, passed=passed_in(case))
+                returned = call(
+                    function, *arguments, gradients=subject.gradients, passed=passed_in(case), upstream=upstream
+                )
             except OutOfTime:
                 raise
             except BaseException as error:
@@ -210,7 +216,7 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
         results = tuple(
             Result(name, tensor, storage_address(tensor), observed.unwritten(tensor)) for name, tensor in named
         )
-        changed = tuple(_changed(subject, arguments, given))
+        changed = (*_changed(subject, arguments, given), *_changed_upstream(upstream))
         large = _LARGE * max((one.numel() for one in tensors_in(given)), default=0)
         return Called(given, results, changed, tuple(observed.ran), operators=operators.of_at_least(large))
 
@@ -320,6 +326,12 @@ def _changed(subject: Subject, arguments: Arguments, given: Arguments) -> Iterat
     for (name, place, tensor), (_, _, before) in zip(named_tensors(arguments), named_tensors(given), strict=True):
         if place not in subject.mutates and not is_same(tensor, before):
             yield Result(name, tensor.detach(), storage_address(tensor))
+
+
+def _changed_upstream(upstream: Sequence[Upstream]) -> Iterator[Result]:
+    for one in upstream:
+        if not is_same(one.tensor, one.before):
+            yield Result(UPSTREAM, one.tensor, storage_address(one.tensor))
 
 
 def named_tensors(arguments: Arguments) -> Iterator[tuple[str, int | str, torch.Tensor]]:

@@ -75,11 +75,11 @@ def called_cases(
     """The cases that have to be called, the most decisive first.
 
     After one ordinary case come sizes that no block divides and those around the largest block, special values, NaN at
-    the least size of each dimension, the other dtypes, one size of each dimension that counts heads and the like, the other layouts,
-    and those of what a backward pass begins with: each beside ordinary values of all else, so that a refusal of one
-    hides no other; and the largest sizes that the subject names, together, once more in the coarsest dtype, in which
-    long sums lose most. The last have numbers, and sizes, that the `seed` draws. Where the wrapper refuses the
-    ordinary case, and has `taken` another, they are beside the values of that.
+    the least size of each dimension, the other dtypes, one size of each dimension that counts heads and the like, the
+    other layouts, and those of what a backward pass begins with: each beside ordinary values of all else, so that a
+    refusal of one hides no other; and the largest sizes that the subject names, together, once more in the coarsest
+    dtype, in which long sums lose most. The last have numbers, and sizes, that the `seed` draws. Where the wrapper
+    refuses the ordinary case, and has `taken` another, they are beside the values of that.
     """
     found: dict[str, CoreCase] = {}
     for what, case in _called(subject, axes, plan, taken):

@@ -38,9 +38,9 @@ class Square(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
-        out = torch.empty_like(x)
+        out = grad if ctx.way == "over" and grad.is_contiguous() else torch.empty_like(x)
         rows, columns = x.shape
-        strides = {"all": grad.stride(), "rows": (grad.stride(0), 1), "none": (columns, 1)}[ctx.way]
+        strides = {"rows": (grad.stride(0), 1), "none": (columns, 1)}.get(ctx.way, grad.stride())
         if x.numel():
             block = triton.next_power_of_2(columns)
             square_backward_kernel[(rows,)](x, grad, out, columns, *strides, BLOCK=block)
@@ -49,6 +49,10 @@ class Square(torch.autograd.Function):
 
 def square(x):
     return Square.apply(x, "all")
+
+
+def square_over_gradient(x):
+    return Square.apply(x, "over")
 
 
 def square_with_rows(x):
@@ -104,6 +108,7 @@ def softmax(x):
 
 X = Tensor("rows", "columns", dtype="float32")
 right = Subject(square, torch.square, [X], gradients=True)
+over_gradient = Subject(square_over_gradient, torch.square, [X], gradients=True)
 with_rows = Subject(square_with_rows, torch.square, [X], gradients=True)
 with_none = Subject(square_with_none, torch.square, [X], gradients=True)
 cancelling = Subject(softmax, lambda x: x.softmax(-1), [X], gradients=True)
