@@ -190,6 +190,7 @@ _THREAD = """\
         import threading
 
         out = LAUNCH
+        out.zero_()
         beside = threading.Thread(target=lambda: out.copy_(TORCH))
         beside.start()
         beside.join()

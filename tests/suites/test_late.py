@@ -124,6 +124,19 @@ def test_nothing_is_known_of_a_case_that_was_not_looked_at() -> None:
     assert not late(LARGE, [refused], HANGS, Late(5, waits=False, computes=True), 5.0).sightings
 
 
+@pytest.mark.parametrize(("reference", "hangs"), [(0.02, True), (1.0, False), (None, False)])
+def test_what_computes_for_far_longer_than_the_reference_hangs(reference: float | None, hangs: bool) -> None:
+    outcome = late(LARGE, [], HANGS, Late(8, waits=False, computes=True, in_host=True), 8.0, reference)
+    assert [one.is_certain for one in outcome.sightings] == [True] * hangs
+
+
+@pytest.mark.parametrize(("file", "in_host"), [("wrappers.py", True), ("tritonaudit/capture/record.py", False)])
+def test_whether_it_is_host_code_that_does_not_end(file: str, in_host: bool) -> None:
+    with pytest.raises(Late) as caught, patience(1.0):
+        exec(compile("while True: pass", f"/somewhere/{file}", "exec"))
+    assert caught.value.in_host is in_host
+
+
 @pytest.mark.parametrize(("reference", "is_certain"), [(0.02, True), (1.0, False), (None, False)])
 def test_a_gpu_that_is_busy_for_far_longer_than_with_the_reference_hangs(
     reference: float | None, is_certain: bool

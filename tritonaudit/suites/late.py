@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import signal
 import time
@@ -37,18 +38,27 @@ Numbers that are denormal take a processor far longer than others.
 """
 _SLOWER_THAN_REFERENCE = 100
 """So many times longer than the reference on the same inputs: then it hangs, too."""
+_LOOKS = 0.5
+"""Seconds from one look at what is going on to the next."""
+_LAUNCHING = tuple(os.path.join("tritonaudit", *name) for name in (("capture", "record.py"), ("suites", "on_gpu.py")))
+"""Our files through which each launch goes."""
+_COMPILER = os.path.join("", "triton", "compiler", "")
 
 
 class Late(OutOfTime):
     """A case was given so many seconds: it `waits`, or `computes` for longer, or the machine had no time for it.
 
     Where that was in another process, `account` says at which place. What programs compute that it has started counts.
+    It was `in_host` code for most of the time, and not in launches or a compiler.
     """
 
-    def __init__(self, seconds: float, *, waits: bool, computes: bool, account: Account | None = None) -> None:
+    def __init__(
+        self, seconds: float, *, waits: bool, computes: bool, in_host: bool = False, account: Account | None = None
+    ) -> None:
         super().__init__(seconds)
         self.waits = waits
         self.computes = computes
+        self.in_host = in_host
         self.account = account
 
 
@@ -72,24 +82,29 @@ class Patience:
     _cpu: float = field(default_factory=lambda: _computed())
     _queued: float = field(default_factory=lambda: _queued())
     _elsewhere: float = 0.0
+    _looks: int = field(default=0, init=False)
+    _in_launches: int = field(default=0, init=False)
 
-    def look(self, _: int, __: FrameType | None) -> None:
+    def look(self, _: int, frame: FrameType | None) -> None:
         """Raise Late if none is left."""
+        self._looks += 1
+        self._in_launches += _is_launching(frame)
         wall = time.monotonic() - self._began - self._elsewhere
         computed = _computed() - self._cpu
-        waits = computed + _queued() - self._queued < _WAITING * wall
+        waits = wall >= self.waiting and computed + _queued() - self._queued < _WAITING * wall
         computes = computed + self._elsewhere >= self.seconds
         if waits or computes or wall >= _PATIENCE * self.seconds:
             signal.setitimer(signal.ITIMER_REAL, 0)
-            raise self.late(waits=waits, computes=computes)
+            raise self.late(waits=waits, computes=computes, in_host=2 * self._in_launches < self._looks)
 
-    def late(self, *, waits: bool, computes: bool, account: Account | None = None) -> Late:
+    def late(self, *, waits: bool, computes: bool, in_host: bool, account: Account | None = None) -> Late:
         """What is raised in the end."""
-        return Late(self.waiting if waits else self.seconds, waits=waits, computes=computes, account=account)
+        seconds = self.waiting if waits else self.seconds
+        return Late(seconds, waits=waits, computes=computes, in_host=in_host, account=account)
 
     def start(self) -> None:
-        """Have the clock strike, from when it can be that there has been nothing but waiting."""
-        signal.setitimer(signal.ITIMER_REAL, self.waiting, LEAST_SECONDS / 10)
+        """Have the clock strike, from when it can no longer be said that all is over soon."""
+        signal.setitimer(signal.ITIMER_REAL, self.waiting / 2, _LOOKS)
 
     @contextmanager
     def elsewhere(self) -> Iterator[Patience]:
@@ -138,6 +153,15 @@ def patience(seconds: float, waiting: float | None = None) -> Iterator[None]:
             resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
 
 
+def _is_launching(frame: FrameType | None) -> bool:
+    """Whether what goes on is part of a launch, its compilation and its end included."""
+    while frame is not None:
+        if frame.f_code.co_filename.endswith(_LAUNCHING) or _COMPILER in frame.f_code.co_filename:
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _computed() -> float:
     """Seconds for which this process and those that it has started have computed: a compiler may be one of these."""
     return time.process_time() + seconds_of_children()
@@ -161,8 +185,8 @@ def late(
 ) -> CaseOutcome:
     """What a case came to that did not end within these seconds.
 
-    It hangs, as the `sighting` says, where one that is as much work was far quicker, or it waits for a GPU that the
-    `reference` had only for so many seconds; and may where it only waits. Else nothing is known of it.
+    It hangs, as the `sighting` says, where one that is as much work was far quicker, or the `reference` was, which takes
+    so many seconds of the same processor or GPU for as much; and may where it only waits. Else nothing is known.
     """
     quick = [
         outcome
@@ -172,9 +196,9 @@ def late(
         and is_as_much_work(outcome.case, case)
         and outcome.seconds * (_SLOWER if outcome.case.fill == case.fill else _SLOWER_WITH_OTHERS) < seconds
     ]
-    if not error.waits and not (error.computes and quick):
-        return replace(unknown(case, sighting.text), is_late=True)
     is_far_slower = reference is not None and reference * _SLOWER_THAN_REFERENCE < seconds
+    if not error.waits and not (error.computes and (quick or is_far_slower)):
+        return replace(unknown(case, sighting.text), is_late=True)
     if quick:
         than = f", and {quick[-1].case.label} took {quick[-1].seconds:.1f} s"
     else:

@@ -249,7 +249,7 @@ def arithmetic_of(subject: Subject, given: Arguments, case: Case) -> Spent:
 
 
 def reference_seconds(subject: Subject, given: Arguments, case: Case) -> float | None:
-    """How long the reference takes on arguments on a GPU, warm and at best; None where there is none, or it fails."""
+    """How long the reference takes on arguments, warm and at best; None where there is none, or it fails."""
     if subject.reference is None:
         return None
     seconds: list[float] = []
@@ -257,7 +257,8 @@ def reference_seconds(subject: Subject, given: Arguments, case: Case) -> float |
         for _ in range(_TIMED):
             began = time.monotonic()
             results_of_reference(subject, copied(given), case)
-            torch.cuda.synchronize()
+            if torch.cuda.is_initialized():
+                torch.cuda.synchronize()
             seconds.append(time.monotonic() - began)
     except Exception:
         return None

@@ -736,16 +736,17 @@ class _Audit:
         return CaseOutcome(case, frozenset((Symptom.CRASH,)), (sighting,))
 
     def _time_reference(self, case: Case) -> None:
-        """Know what the GPU takes for the reference, once it did not end what the subject launched.
+        """Know what the reference takes, once a call of the subject's did not end.
 
-        It has the GPU to itself for that, which others that do not end would slow down.
+        It has a GPU to itself for that, which others that do not end would slow down.
         """
-        if self.device.is_engine or not self.lates or elements(case) <= self.referred:
+        if not self.lates or elements(case) <= self.referred:
             return
         from tritonaudit.subject.inputs import make_inputs
         from tritonaudit.suites.references import reference_seconds
 
-        with self.turns.exclusive(_BETWEEN_SECONDS), suppress(Exception, Late), patience(LEAST_SECONDS):
+        turn = nullcontext() if self.device.is_engine else self.turns.exclusive(_BETWEEN_SECONDS)
+        with turn, suppress(Exception, Late), patience(LEAST_SECONDS):
             self.reference_seconds = reference_seconds(self.subject, make_inputs(self.subject, case), case)
             self.referred = elements(case)
 
@@ -775,7 +776,7 @@ class _Audit:
             kernel = self.device.lost.kernel
         place = None if line is None else (path, line, 1)
         sighting = Sighting(Symptom.HANG, kernel, place, f"it does not end within {seconds:.0f} s")
-        is_known = self.device.lost is not None and elements(case) <= self.referred
+        is_known = (self.device.lost is not None or error.in_host) and elements(case) <= self.referred
         reference = self.reference_seconds if is_known else None
         return late(case, self.outcomes, sighting, error, seconds, reference)
 

@@ -134,10 +134,11 @@ class CallsAnswer:
 
 @dataclass(frozen=True)
 class TookTooLong:
-    """It did not end in time: where it was then."""
+    """It did not end in time: where it was then, and whether in host code for most of it."""
 
     waits: bool
     computes: bool
+    in_host: bool
     account: Account
 
 

@@ -177,7 +177,7 @@ class Apart:
         if isinstance(word, Broken):
             raise Recounted(word.account)
         if isinstance(word, TookTooLong):
-            raise patience.late(waits=word.waits, computes=word.computes, account=word.account)
+            raise patience.late(waits=word.waits, computes=word.computes, in_host=word.in_host, account=word.account)
         return word, opened
 
     def _word(self) -> tuple[Word, Opened]:

@@ -143,9 +143,9 @@ def _answered(
             harness.repair_others()  # ours are looked at around the calls that integrity is judged by
             return _answer(called, parcel)
     except Late as error:
-        return TookTooLong(error.waits, error.computes, account_of(error))
+        return TookTooLong(error.waits, error.computes, error.in_host, account_of(error))
     except OutOfTime as error:
-        return TookTooLong(False, False, account_of(error))
+        return TookTooLong(False, False, False, account_of(error))
     except Exception as error:  # the user's own are part of an answer
         return Broken(account_of(error))
     finally:
