@@ -185,8 +185,8 @@ def late(
 ) -> CaseOutcome:
     """What a case came to that did not end within these seconds.
 
-    It hangs, as the `sighting` says, where one that is as much work was far quicker, or where the `reference` was, which
-    takes so many seconds of the same device for as much; and may where it only waits. Else nothing is known.
+    It hangs, as the `sighting` says, where one that is as much work was far quicker, or where the `reference` was, of
+    which as much takes so many seconds of the same device; and may where it only waits. Else nothing is known.
     """
     quick = [
         outcome
