@@ -18,7 +18,7 @@ from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.journal import Ended, Record, Trial
 from tritonaudit.suites.late import Late
 from tritonaudit.suites.outcome import CaseOutcome
-from tritonaudit.suites.worker import SubjectTask, _Audit
+from tritonaudit.suites.trials import SubjectTask, Trials
 
 
 class Device:
@@ -28,10 +28,10 @@ class Device:
         self.is_engine = is_engine
 
 
-def audit(folder: Path, *, is_engine: bool) -> _Audit:
+def audit(folder: Path, *, is_engine: bool) -> Trials:
     device: Any = Device(is_engine)
     subject = Subject(lambda x: x, inputs=[Tensor("n")])
-    return _Audit(device, subject, SubjectTask(folder / "audit_it.py", "it", 10.0), turns=Turns(folder))
+    return Trials(device, subject, SubjectTask(folder / "audit_it.py", "it", 10.0), turns=Turns(folder))
 
 
 @pytest.mark.parametrize("is_engine", [False, True])
@@ -66,15 +66,33 @@ def test_what_keeps_the_gpu_busy_again_is_held_against_the_reference(
     subject = Subject(lambda x: x, inputs=[Tensor("n")], reference=lambda x: x)
     task = SubjectTask(tmp_path / "audit_it.py", "it", 10.0)
     case, first, second = Case({"n": 4}), Trial("integrity", "n=4 float32"), Trial("call", "n=4 float32")
-    one: Any = _Audit(Busy(), subject, task, turns=Turns(tmp_path))  # type: ignore[arg-type]
+    one: Any = Trials(Busy(), subject, task, turns=Turns(tmp_path))  # type: ignore[arg-type]
     (seen,) = one._timed(first, case, one.device.work).sightings
     assert (seen.symptom, seen.is_certain) == (Symptom.HANG, False)
     known = Record((Ended(first, CaseOutcome(case, frozenset((Symptom.HANG,)), (seen,))),))
-    two: Any = _Audit(Busy(), subject, replace(task, known=known), turns=Turns(tmp_path))  # type: ignore[arg-type]
+    two: Any = Trials(Busy(), subject, replace(task, known=known), turns=Turns(tmp_path))  # type: ignore[arg-type]
     assert two.lates == 1
     (seen,) = two._timed(second, case, two.device.work).sightings
     assert (seen.symptom, seen.is_certain) == (Symptom.HANG, True)
     assert "and the reference takes" in seen.text
+
+
+@pytest.mark.parametrize(("in_host", "hangs"), [(True, True), (False, False)])
+def test_host_code_that_computes_on_and_on_is_held_against_the_reference_the_second_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_host: bool, hangs: bool
+) -> None:
+    """How long launches take that the CPU engine executes says nothing."""
+    monkeypatch.setattr("tritonaudit.subject.inputs.make_inputs", lambda *_: ((torch.zeros(4),), {}))
+    subject = Subject(lambda x: x, inputs=[Tensor("n")], reference=lambda x: x)
+    task, case = SubjectTask(tmp_path / "audit_it.py", "it", 10.0), Case({"n": 4})
+    one: Any = Trials(Device(is_engine=True), subject, task, turns=Turns(tmp_path))  # type: ignore[arg-type]
+
+    def work(_: Case) -> CaseOutcome:
+        raise Late(8.0, waits=False, computes=True, in_host=in_host)
+
+    outcomes = [one._timed(Trial(check, "n=4 float32"), case, work) for check in ("integrity", "call")]
+    found = [[seen.is_certain for seen in outcome.sightings] for outcome in outcomes]
+    assert found == [[], [True] * hangs]
 
 
 def test_waiting_is_not_spent(tmp_path: Path) -> None:

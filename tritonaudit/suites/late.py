@@ -40,9 +40,10 @@ _SLOWER_THAN_REFERENCE = 100
 """So many times longer than the reference on the same inputs: then it hangs, too."""
 _LOOKS = 0.5
 """Seconds from one look at what is going on to the next."""
-_LAUNCHING = tuple(os.path.join("tritonaudit", *name) for name in (("capture", "record.py"), ("suites", "on_gpu.py")))
-"""Our files through which each launch goes."""
-_COMPILER = os.path.join("", "triton", "compiler", "")
+LAUNCHING = ("capture/record.py", "suites/on_gpu.py")
+"""Files of ours through which each launch goes."""
+COMPILER = f"{os.sep}triton{os.sep}compiler{os.sep}"
+_LAUNCHING = tuple(f"tritonaudit/{name}" for name in LAUNCHING)
 
 
 class Late(OutOfTime):
@@ -156,7 +157,7 @@ def patience(seconds: float, waiting: float | None = None) -> Iterator[None]:
 def _is_launching(frame: FrameType | None) -> bool:
     """Whether what goes on is part of a launch, its compilation and its end included."""
     while frame is not None:
-        if frame.f_code.co_filename.endswith(_LAUNCHING) or _COMPILER in frame.f_code.co_filename:
+        if frame.f_code.co_filename.endswith(_LAUNCHING) or COMPILER in frame.f_code.co_filename:
             return True
         frame = frame.f_back
     return False

@@ -17,7 +17,8 @@ from tritonaudit.suites.blame import blamed
 from tritonaudit.suites.journal import REST, Begun, Ended, Entry, Journal, Opined, Stopped
 from tritonaudit.suites.late import MOST_SECONDS, longest
 from tritonaudit.suites.opinion import LONGEST_SECONDS, Opinion
-from tritonaudit.suites.worker import CORE_SECONDS, SubjectTask, audit_subject, become_device
+from tritonaudit.suites.trials import CORE_SECONDS, SubjectTask
+from tritonaudit.suites.worker import audit_subject, become_device
 
 SubjectKey = tuple[Path, str]
 """A subject: its file, and its name there."""
