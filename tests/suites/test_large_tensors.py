@@ -26,7 +26,14 @@ def test_targets_are_there_to_be_followed() -> None:
     runs = run_paths([FOLDER], Config(ROOT), request).runs
     seen = {run.name: {one.symptom for trial in run.trials for one in trial.sightings} for run in runs}
     overflows = {Symptom.OVERFLOW}
-    assert seen == {"wide": set(), "narrow": overflows, "counted": overflows, "appended": set()}
+    assert seen == {
+        "wide": set(),
+        "narrow": overflows,
+        "counted": overflows,
+        "appended": set(),
+        "firsts_narrow": overflows,
+        "firsts_wide": set(),
+    }
     reasons = {run.name: {reason for trial in run.trials for _, reason in trial.unchecked} for run in runs}
     assert not any("not known" in one for one in reasons["wide"])
     (reason,) = [one for one in reasons["appended"] if "not known" in one]

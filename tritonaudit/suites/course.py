@@ -457,7 +457,10 @@ class Course(Trials):
 
     @cached_property
     def _large(self) -> tuple[Case, ...]:
-        return tuple(large_cases(self.subject))
+        from tritonaudit.suites.large_results import with_large_results
+
+        cases = tuple(large_cases(self.subject))
+        return (*cases, *with_large_results(self.subject, cases))
 
     def _sanitize(self, plan: Plan) -> None:
         """A few cases under compute-sanitizer, on a GPU, where it is installed."""
