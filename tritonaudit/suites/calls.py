@@ -114,6 +114,11 @@ class Call:
     undefined: int = 0
     on_their_way: tuple[str, ...] | None = ()
 
+    @property
+    def elements(self) -> int:
+        """How many its results have in all."""
+        return sum(result.tensor.numel() for result in self.results)
+
 
 @dataclass(frozen=True)
 class Calls:

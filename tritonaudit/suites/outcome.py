@@ -12,6 +12,9 @@ from tritonaudit.suites.facts import Symptom
 Place = tuple[str, int, int]
 """File (absolute), line and column, as the compiler counts them."""
 
+Said = tuple[Symptom, str, bool]
+"""What is wrong, in words, and whether that is certain."""
+
 SightingKey = tuple[Symptom, KernelRef, Place | None]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.rule import Hit
 from tritonaudit.suites.facts import RunKernel, Seen
@@ -29,3 +31,8 @@ def counted(number: int, what: str) -> str:
 def differ(number: int) -> str:
     """What so many things do."""
     return "differs" if number == 1 else "differ"
+
+
+def listed(operators: Sequence[str]) -> str:
+    """The first of them by name."""
+    return ", ".join(f"`{operator}`" for operator in operators[:4]) + (" and others" if len(operators) > 4 else "")
