@@ -97,20 +97,20 @@ def _found(subject: Subject, case: Case, arguments: Arguments, values: Arguments
     keywords = subject.input_keywords
     heeds = not _FILLING.isdisjoint(keywords) if keywords else _heeds_fills(subject, case, arguments, values)
     plain = Given(facts, heeds_fills=heeds)
-    given = plain if size_names(subject) else _with_sizes(subject, case, plain, arguments)
+    held = _held(subject)
+    given = plain if size_names(subject) else _with_sizes(subject, case, plain, arguments, held)
     is_whole = values is not None and [one.shape for one in tensors_in(values)] == [one.shape for one in tensors]
     if values is None or not is_whole:
         return given
+    return reaching(subject, given, values, {} if isinstance(held, str) else held)
+
+
+def _held(subject: Subject) -> Mapping[int, str] | str:
+    """The sizes that a model hangs on which is the reference, and as what it has each; or why that is not known."""
     try:
-        held = _held(subject)
-    except (Exception, SystemExit):  # it cannot be built without memory
-        held = {}
-    return reaching(subject, given, values, held)
-
-
-def _held(subject: Subject) -> Mapping[int, str]:
-    """The sizes that a model hangs on which is the reference, and as what it has each of them."""
-    return subject.reference.sizes_held() if isinstance(subject.reference, Built) else {}
+        return subject.reference.sizes_held() if isinstance(subject.reference, Built) else {}
+    except (Exception, SystemExit) as error:
+        return f"the reference cannot be built without memory: {text_of(error)}"
 
 
 def _name(tensor: torch.Tensor) -> str:
@@ -160,10 +160,12 @@ def _arrives(is_there: Callable[[torch.Tensor], bool], plain: Arguments | None, 
 # -- sizes ---------------------------------------------------------------------------------------------------------
 
 
-def _with_sizes(subject: Subject, case: Case, plain: Given, arguments: Arguments) -> Given:
+def _with_sizes(
+    subject: Subject, case: Case, plain: Given, arguments: Arguments, held: Mapping[int, str] | str
+) -> Given:
     """With the dimensions named that may have other sizes: equal sizes are one dimension."""
     sizes = dict.fromkeys(size for tensor in plain.tensors for size in tensor.dims if isinstance(size, int))
-    kept = {size: why for size in sizes if (why := _why_kept(subject, plain, arguments, size))}
+    kept = {size: why for size in sizes if (why := _why_kept(plain, arguments, held, size))}
     free = {dimension_name(size): size for size in sizes if size > 1 and size not in kept}
     tensors = tuple(replace(tensor, dims=tuple(_named(dim, free) for dim in tensor.dims)) for tensor in plain.tensors)
     given = replace(plain, tensors=tensors, sizes=free)
@@ -184,12 +186,10 @@ def _named(dim: Dimension, free: Mapping[str, int]) -> Dimension:
     return dimension_name(dim) if isinstance(dim, int) and dimension_name(dim) in free else dim
 
 
-def _why_kept(subject: Subject, plain: Given, arguments: Arguments, size: int) -> str:
+def _why_kept(plain: Given, arguments: Arguments, held: Mapping[int, str] | str, size: int) -> str:
     """Why a dimension of this size can have no other, as far as what is given and held shows that."""
-    try:
-        held = _held(subject)
-    except (Exception, SystemExit) as error:
-        return f"the reference cannot be built without memory: {text_of(error)}"
+    if isinstance(held, str):
+        return held
     if size in held:
         return f"{size} is {held[size]}"
     if size in _numbers_in(arguments):
