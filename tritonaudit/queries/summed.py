@@ -8,6 +8,7 @@ from itertools import combinations
 
 from tritonaudit.domains.affine import ONE, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access
+from tritonaudit.queries.unbounded import bounded_index
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +23,9 @@ class Summed:
 def summed(access: Access, are_same: Callable[[Affine, Affine], bool] = Affine.__eq__) -> Iterator[Summed]:
     """The lanes of two axes, or a program's number and lanes, that move an address by the same.
 
-    A program's number at which a loop starts is not counted: it is a part of where the rounds are. What is the same may
-    be a launch's matter, too.
+    A program's number at which a loop starts is not counted: it is a part of where the rounds are. Neither are lanes of
+    which the mask bounds the sum, as that of a window that slides: it is one index. What is the same may be a launch's
+    matter, too.
     """
     address = access.pointer.affine
     if address is None:
@@ -38,8 +40,16 @@ def summed(access: Access, are_same: Callable[[Affine, Affine], bool] = Affine._
             continue
         if other.kind is AtomKind.PID and factors[one] != ONE:
             continue  # a part that one program at most may have is added to rows
+        if other.kind is AtomKind.LANE and _is_one_index(access, one, other):
+            continue
         if _has_several(one) and (other.kind is not AtomKind.LANE or (other.axis != one.axis and _has_several(other))):
             yield Summed(other, one, factors[one])
+
+
+def _is_one_index(access: Access, one: Atom, other: Atom) -> bool:
+    """Whether what the mask compares with a bound moves by the same with both."""
+    indices = (bounded_index(condition) for condition in access.comparisons)
+    return any(index.factor_of(one).terms and index.factor_of(one) == index.factor_of(other) for index in indices)
 
 
 def _has_several(lane: Atom) -> bool:
