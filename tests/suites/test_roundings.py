@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from tritonaudit.suites.formats import nearest  # noqa: E402
-from tritonaudit.suites.roundings import rounding_once  # noqa: E402
+from tritonaudit.suites.roundings import Roundings, rounding_once  # noqa: E402
 
 
 def numbers(*shape: int, seed: int = 0) -> Any:
@@ -110,3 +110,21 @@ def test_gradients_are_rounded_too() -> None:
     wide, narrow = gradient(), rounded(gradient)
     relative = float((narrow - wide).abs().max() / wide.abs().max())
     assert 2.0**-14 < relative < 2.0**-3
+
+
+@pytest.mark.parametrize(
+    ("what", "is_exact"),
+    [
+        (lambda x: (x @ x.T) % 2 == 1, True),
+        (lambda x: (x + 3 * x).sum(), True),
+        (lambda x: (x / 3).sum(), False),
+        (lambda x: (4096 * x) @ (4096 * x).T, False),
+        (lambda x: (x + 0.3).sum(), False),
+    ],
+    ids=["parity", "sums", "a quotient", "beyond 2^24", "fractions"],
+)
+def test_sums_and_products_of_small_integers_are_exact(what: Callable[[Any], Any], is_exact: bool) -> None:
+    x = torch.randint(0, 8, (20, 30), generator=torch.Generator().manual_seed(1)).double()
+    with Roundings(0):
+        found = what(x)
+    assert torch.equal(found, what(x)) is is_exact

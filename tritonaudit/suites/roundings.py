@@ -27,6 +27,7 @@ class Roundings(OperatorMode):
 
     A mean of equal numbers may be off by a rounding from each of them, which no error of the numbers shows; a sum is
     off by the root of how many numbers it adds up (Higham, Accuracy and Stability of Numerical Algorithms, 2002, 2.8).
+    Sums and products of integers are not, as long as float32 holds all that comes on the way.
     Where it `keeps_exact` what float32 holds is no rounding's result. The `sign` turns all of them around.
     """
 
@@ -38,7 +39,7 @@ class Roundings(OperatorMode):
 
     def on_operator(self, func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         returned = func(*args, **kwargs)
-        if _is_alias(func) or _is_exact(func):
+        if _is_alias(func) or _is_exact(func) or _is_exact_on_integers(func, args, returned):
             return returned
         if func.overloadpacket in _NORMALISING and returned.dtype == torch.float64:
             returned = self._by_sums(returned, func.overloadpacket, args[0], args[1])
@@ -172,8 +173,33 @@ def _is_view(func: Any) -> bool:
 
 
 def _is_exact(func: Any) -> bool:
-    return func._schema.name.rpartition("::")[2].removesuffix("_") in _EXACT
+    return _name(func) in _EXACT
 
+
+def _name(func: Any) -> str:
+    """That of an operator, in place or not."""
+    return str(func._schema.name.rpartition("::")[2].removesuffix("_"))
+
+
+def _is_exact_on_integers(func: Any, args: Any, returned: Any) -> bool:
+    """Whether integers are added or multiplied to others that are so small that float32 holds each sum on the way."""
+    name = _name(func)
+    taken = _wide_tensors(args)
+    if name not in _ON_INTEGERS or not taken or not all(map(_holds_integers, (*taken, *_wide_tensors(returned)))):
+        return False
+    largest = [max(1.0, float(one.abs().max())) for one in taken]
+    terms = taken[0].shape[-1] if func.overloadpacket in flop_registry else _numbers_in_each(returned, args)
+    return terms * (sum(largest) if name in _SUMS else math.prod(largest)) <= _INTEGERS
+
+
+def _holds_integers(tensor: Tensor) -> bool:
+    return bool(torch.equal(tensor, tensor.round()))
+
+
+_INTEGERS = float(1 << 24)
+"""Up to there float32 holds each of them."""
+_SUMS = frozenset({"add", "sub", "rsub", "sum"})
+_ON_INTEGERS = frozenset({*_SUMS, "mul", "mm", "bmm", "remainder", "fmod"})
 
 _EXACT = frozenset({
     "_to_copy", "_unsafe_view", "abs", "amax", "amin", "arange", "as_strided_copy", "bernoulli", "cat", "ceil",
