@@ -57,6 +57,7 @@ def found() -> dict[str, set[str]]:
         ("rows_of_x", {"padded", "spread"}),
         ("columns_of_x", {"spread"}),
         ("as_y_lies", {"spread"}),
+        ("gap_for_scratch", {"offset", "padded"}),
     ],
 )
 def test_the_strides_of_another_tensor_are_found_by_those_alone(

@@ -21,10 +21,13 @@ from tritonaudit.suites import harness
 from tritonaudit.suites.arithmetic import Operators
 from tritonaudit.suites.far_inputs import NothingFar, far_inputs
 from tritonaudit.suites.followed import Followed
+from tritonaudit.suites.gaps import Gaps, gaps_in
 from tritonaudit.suites.integers import Contents, contents_of
 
 UPSTREAM = "the gradient that is passed backward"
 """How a report calls it."""
+BESIDE = "memory beside the elements of "
+"""How it calls what lies in an argument's storage and is none of its elements."""
 _LARGE = 0.2
 """A part of the largest tensor that a call is given: what torch computes on less is no work."""
 
@@ -127,8 +130,8 @@ class Result:
 
 @dataclass(frozen=True)
 class Called:
-    """What a call came to. `given` are its arguments as they were; `changed` are inputs, and gradients that were passed
-    backward, that are others since.
+    """What a call came to. `given` are its arguments as they were; `changed` are inputs, gradients that were passed
+    backward, and memory beside the elements of inputs, that are others since.
 
     `error` is what it raised, and then there are no results. The process in which the call was made has been told of
     so many `multiprocessors`, or None for those of the GPU, and `asks_multiprocessors` where host code there has asked.
@@ -188,6 +191,7 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
         else:
             seed(case)
         given = copied(arguments) if how.has_memory else arguments
+        gaps = tuple(gaps_in([(name, one) for name, _, one in named_tensors(arguments)])) if how.has_memory else ()
         function, operators = in_case(subject.function, case), Operators()
         upstream: list[Upstream] = []
         if how.buffers:
@@ -216,7 +220,7 @@ def called_here(device: Device, subject: Subject, case: Case, how: How, argument
         results = tuple(
             Result(name, tensor, storage_address(tensor), observed.unwritten(tensor)) for name, tensor in named
         )
-        changed = (*_changed(subject, arguments, given), *_changed_upstream(upstream))
+        changed = (*_changed(subject, arguments, given), *_changed_gaps(gaps), *_changed_upstream(upstream))
         large = _LARGE * max((one.numel() for one in tensors_in(given)), default=0)
         return Called(given, results, changed, tuple(observed.ran), operators=operators.of_at_least(large))
 
@@ -326,6 +330,12 @@ def _changed(subject: Subject, arguments: Arguments, given: Arguments) -> Iterat
     for (name, place, tensor), (_, _, before) in zip(named_tensors(arguments), named_tensors(given), strict=True):
         if place not in subject.mutates and not is_same(tensor, before):
             yield Result(name, tensor.detach(), storage_address(tensor))
+
+
+def _changed_gaps(gaps: Sequence[Gaps]) -> Iterator[Result]:
+    for one in gaps:
+        if one.have_changed:
+            yield Result(f"{BESIDE}{one.name}", one.tensor.detach(), storage_address(one.tensor))
 
 
 def _changed_upstream(upstream: Sequence[Upstream]) -> Iterator[Result]:

@@ -21,7 +21,7 @@ from tritonaudit.subject.parameters import FewerParameters, OtherParameters
 from tritonaudit.subject.varying import unscaled
 from tritonaudit.suites import memory
 from tritonaudit.suites.axes import NAN_AMONG
-from tritonaudit.suites.calling import UPSTREAM, Called, Device, How, Lost, Result, call_subject, is_same
+from tritonaudit.suites.calling import BESIDE, UPSTREAM, Called, Device, How, Lost, Result, call_subject, is_same
 from tritonaudit.suites.error_map import ErrorMap, error_map
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.formats import wide
@@ -269,6 +269,7 @@ def _tensors(number: int) -> str:
 def _changed(subject: Subject, called: Called) -> Iterator[Sighting]:
     for changed in called.changed:
         why = "autograd may pass it on elsewhere" if changed.name == UPSTREAM else "`mutates` does not name it"
+        why = "it is the caller's" if changed.name.startswith(BESIDE) else why
         text = f"{changed.name} has changed after the call, and {why}"
         kernel, place = wrapper_ref(subject), None
         if any(changed.storage in ran.written for ran in called.ran):
