@@ -139,9 +139,7 @@ def test_a_sum_is_off_by_the_root_of_how_many_numbers_it_adds_up() -> None:
         return x.sum()
 
     subject = Subject(lambda *_: None, reference=total, inputs=[Tensor("n")])
-    few, many = (
-        references(subject, ((torch.full((n,), 1.0),), {}), Case({"n": n}, fill="ones")) for n in (16, 1 << 16)
-    )
+    few, many = (references(subject, ((torch.full((n,), 1.1),), {}), Case({"n": n}, fill="1.1")) for n in (16, 1 << 16))
     off = [
         max(float((draw[0] - one.precise[0]).abs() / one.precise[0]) for draw in one.perturbed) for one in (few, many)
     ]
