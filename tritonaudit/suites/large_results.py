@@ -34,7 +34,8 @@ def with_large_results(subject: Subject, cases: Iterable[Case]) -> Iterator[Case
     be linear in a dimension. There is no case where a result is so large already, where none grows, and where the
     reference does not tell of small ones, or not soon.
     """
-    largest = [(max(one.sizes, key=lambda name: one.sizes[name]), one, ELEMENTS) for one in cases if _may_be(one)]
+    plain = [one for one in cases if one.layout is Layout.CONTIGUOUS and one.sizes]
+    largest = [(max(one.sizes, key=lambda name: one.sizes[name]), one, ELEMENTS) for one in plain]
     for name, case, wanted in (*largest, *_with_numbers(subject)):
         try:
             with time_limit(_SECONDS):
@@ -45,10 +46,6 @@ def with_large_results(subject: Subject, cases: Iterable[Case]) -> Iterator[Case
         missing = wanted - (few + each * (case.sizes[name] - _SMALL[0]))
         if each > 0 and missing > 0:
             yield _sized(case, name, case.sizes[name] + ceil(missing / each) + BESIDE)
-
-
-def _may_be(case: Case) -> bool:
-    return case.layout is Layout.CONTIGUOUS and bool(case.sizes)
 
 
 def _with_numbers(subject: Subject) -> Iterator[tuple[str, Case, int]]:

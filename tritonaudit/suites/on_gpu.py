@@ -58,7 +58,8 @@ class Gpu:
         def run(function: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
             reach_of(function)
             given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
-            storages, by_number = _storages(given) if is_watched and not warmup else ({}, {})
+            is_kept = is_watched and not warmup
+            storages, by_number = (storages_in(given), storages_found(given)) if is_kept else ({}, {})
             held = digests({**by_number, **storages})
             result = launch(function, *args, grid=grid, warmup=warmup, **kwargs)
             if warmup or is_gluon(function):
@@ -177,11 +178,6 @@ def _bytes(tensor: torch.Tensor) -> torch.Tensor:
     """The storage of a tensor, byte by byte."""
     storage = tensor.untyped_storage()
     return torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage, 0, (storage.nbytes(),))
-
-
-def _storages(given: Mapping[Any, Any]) -> tuple[dict[int, torch.UntypedStorage], dict[int, torch.UntypedStorage]]:
-    """Those of the arguments, and those that numbers in them may lead to."""
-    return storages_in(given), storages_found(given)
 
 
 def _written(
