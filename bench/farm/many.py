@@ -51,7 +51,7 @@ def run(given: Namespace) -> int:
         output = given.output.absolute() if given.output else Path(name, "lines.jsonl")
         os.chdir(project)
         parts = RUN_PARTS | ({PERFORMANCE} if given.timed else set())
-        asked = Asked(Config(root=project), AuditRequest(parts, given.budget, given.jobs, given.device, seed=7))
+        asked = Asked(Config(root=project), AuditRequest(parts, given.budget, 1, given.device, seed=7))
         lines = {path: line for path, line in _kept(output).items() if path in known}
         missing = [path for path in known if path not in lines]
         places = _Watched(asked, given.jobs)

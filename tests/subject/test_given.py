@@ -382,6 +382,17 @@ def test_without_memory_tensors_of_other_sizes_have_none_either() -> None:
     assert (x.shape, x.is_meta) == ((1 << 23, 384), True)
 
 
+def test_places_stay_distinct_in_a_smaller_dimension_that_has_room_for_them() -> None:
+    def places() -> list[Any]:
+        return [torch.randn(100, 4), torch.randperm(100)[:20]]
+
+    of = pair(Same, places)
+    assert not given_of(of).repeats({"dim_100": 20})
+    assert given_of(of).repeats({"dim_100": 19})
+    _, placed = made(of, sizes={"dim_100": 20})
+    assert sorted(placed.tolist()) == list(range(20))
+
+
 def test_places_to_write_to_stay_distinct() -> None:
     def slots() -> list[Any]:
         places = torch.randperm(100)[:20]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tests.suites.test_given import KERNEL, subject
+import torch
+
+from tests.suites.test_given import KERNEL, nothing, subject
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.given_too import BETWEEN, ELSEWHERE, GivenToo
@@ -97,3 +99,9 @@ def test_results_that_are_right_with_zeros_or_in_another_dtype_say_nothing() -> 
     halves = [Case(case.sizes, "float16") for case in RIGHT]
     for right in (zeros, halves):
         assert not reported(subject(37, 100), sizes(20, 70), right).is_certain
+
+
+def test_where_distinct_integers_are_alike_it_is_not_certain() -> None:
+    of = Subject(nothing, inputs=lambda _: (torch.randn(37, 100), torch.randperm(37)[:30]))
+    assert reported(of, sizes(35, 70), RIGHT).is_certain
+    assert not reported(of, sizes(20, 70), RIGHT).is_certain

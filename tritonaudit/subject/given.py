@@ -127,6 +127,16 @@ class Given:
         full = {**self.sizes, **(sizes or {})}
         return sum(math.prod(size_of(dim, full) for dim in tensor.dims) for tensor in self.tensors)
 
+    def repeats(self, sizes: Mapping[str, int]) -> bool:
+        """Whether distinct integers cannot stay so with these sizes, as there are more than may differ."""
+        smaller = [size for name, size in sizes.items() if size < self.sizes[name]]
+        return any(
+            tensor.is_distinct
+            and math.prod(size_of(dim, {**self.sizes, **sizes}) for dim in tensor.dims)
+            > min((size for size in smaller if size <= tensor.high), default=tensor.high - tensor.low + 1)
+            for tensor in self.tensors
+        )
+
     def takes(self, fill: str) -> bool:
         """Whether some tensor can be filled so, each within what was given."""
         return any(tensor.takes(fill, number) for number, tensor in enumerate(self.tensors))

@@ -195,8 +195,14 @@ def cut(facts: GivenTensor, sizes: Mapping[str, int], tensor: torch.Tensor) -> t
     return tensor
 
 
+def _ranks(places: torch.Tensor) -> torch.Tensor:
+    """How many others are less, of those that are no marks."""
+    flat = places.reshape(-1)
+    return (flat.argsort(stable=True).argsort() - int((flat < 0).sum())).reshape(places.shape)
+
+
 def within(given: Given, sizes: Mapping[str, int], number: int, tensor: torch.Tensor) -> torch.Tensor:
-    """Integers that may point into a dimension which is smaller than given, brought into it."""
+    """Integers that may point into a dimension which is smaller than given, brought into it: distinct ones by rank."""
     facts = given.tensors[number]
     if facts.is_floating or facts.dtype == "bool" or facts.is_ordered:
         return tensor
@@ -204,4 +210,5 @@ def within(given: Given, sizes: Mapping[str, int], number: int, tensor: torch.Te
     if not smaller:
         return tensor
     wide = tensor.to(torch.int64)
-    return torch.where(wide >= 0, wide % min(smaller), wide).to(tensor.dtype)
+    places = _ranks(wide) if facts.is_distinct else wide
+    return torch.where(wide >= 0, places % min(smaller), wide).to(tensor.dtype)

@@ -14,7 +14,7 @@ from itertools import combinations, islice, product
 from tritonaudit.subject.given import ANY_INTEGERS, REACHING, SCALED, special_of
 from tritonaudit.subject.model import OF_GRADIENTS, Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
-from tritonaudit.suites.axes import Axes, Axis, AxisValue, Value, axes_of, is_huge
+from tritonaudit.suites.axes import HALF_WAY, Axes, Axis, AxisValue, Value, axes_of, is_huge
 from tritonaudit.suites.cases import Plan, case_with, cases_in_order
 from tritonaudit.suites.facts import WATCHED, Symptom
 from tritonaudit.suites.fresh import fresh_cases, fresh_in_core, fresh_seeds
@@ -41,7 +41,8 @@ _COARSE = ("bfloat16", "float16")
 """In which long sums lose most, the coarsest first."""
 _NAN = "nan"
 """At the least size of a dimension what a lane beyond it adds shows: elsewhere NaN hides it."""
-_DECISIVE_FILLS = ("nan", "inf", "zeros", ANY_INTEGERS, REACHING)
+_DECISIVE_FILLS = ("nan", "inf", "zeros", HALF_WAY, ANY_INTEGERS, REACHING)
+"""What random numbers never come to."""
 _NEEDED = {
     CALL: frozenset((Symptom.WRONG_RESULT,)),
     REPEAT: frozenset((Symptom.NONDETERMINISTIC,)),

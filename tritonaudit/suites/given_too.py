@@ -32,7 +32,8 @@ class GivenToo:
     """What is seen of a subject as it is given its inputs: what is certain of it at other sizes must be seen there.
 
     Until somebody has looked for it there it is unsettled. A trial with sizes that the reference refuses says nothing
-    of the subject. Results that are wrong in the midst of sizes at which they are right are wrong for certain.
+    of the subject. Results that are wrong in the midst of sizes at which they are right are wrong for certain, unless
+    integers that were distinct no longer are.
     """
 
     subject: Subject
@@ -70,7 +71,10 @@ class GivenToo:
     def _between(self, outcome: CaseOutcome, given: Given) -> CaseOutcome:
         """With what is wrong in the midst of sizes at which it is right."""
         right = self._right.get(outcome.case.dtype)
-        if right is None or not outcome.case.is_plain or not right.surround({**given.sizes, **outcome.case.sizes}):
+        case = outcome.case
+        if right is None or not case.is_plain or not right.surround({**given.sizes, **case.sizes}):
+            return outcome
+        if given.repeats(case.sizes):
             return outcome
         reported = (
             replace(one, text=f"{one.text}, {BETWEEN}") if _is_numeric(one) else one for one in outcome.sightings
