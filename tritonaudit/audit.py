@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 RUN_PARTS = frozenset(("correctness", "memory", "stability", "integrity"))
 PERFORMANCE = "performance"
-_LEAST_JOBS_BESIDE = 4
-"""With fewer processes one stage follows the other."""
-_LEAST_COMPILING = 60.0
-"""Seconds that compiling may take for each kernel, however few a subject has to be tried."""
+_LEAST_JOBS_BESIDE = 2
+"""With fewer processes compiling comes before trying."""
+_LEAST_JOBS_OF_BOTH = 4
+"""With fewer processes compiling has half as many, and timing follows trying."""
 _ALWAYS_RUN = RUN_PARTS | {PERFORMANCE}
 """Parts that need workers, whatever is known from earlier audits."""
 
@@ -167,9 +167,8 @@ def _compile(paths: Sequence[Path], config: Config, request: AuditRequest, progr
     from tritonaudit.compile.stage import compile_paths
     from tritonaudit.report.compiled import CompiledSection
 
-    compiled = compile_paths(
-        paths, config, CompileRequest(jobs=request.jobs, seconds=max(request.seconds, _LEAST_COMPILING)), progress
-    )
+    jobs = max(1, request.jobs // 2) if _tries_beside(request) and request.jobs < _LEAST_JOBS_OF_BOTH else request.jobs
+    compiled = compile_paths(paths, config, CompileRequest(jobs=jobs, seconds=request.seconds), progress)
     return compiled.audit, (CompiledSection(compiled),), False
 
 
@@ -225,7 +224,7 @@ def _run_beside_measuring(paths: Sequence[Path], config: Config, request: AuditR
     from tritonaudit.suites.stage import run_paths
 
     lane = Lane(config, _measure_request(request), progress.beside())
-    spared = at_once(request.jobs) if request.jobs >= _LEAST_JOBS_BESIDE else 0
+    spared = at_once(request.jobs) if request.jobs >= _LEAST_JOBS_OF_BOTH else 0
     held: list[SubjectKey] = []
     with cancelling() as cancel, lane:
         try:

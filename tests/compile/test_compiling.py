@@ -19,11 +19,11 @@ from tritonaudit.compile.cache import Cache
 from tritonaudit.compile.facts import Variant
 
 
-def aborts(program: Program, cache: Cache, explains: bool) -> Variant:
+def aborts(program: Program, cache: Cache, explains: bool, until: float) -> Variant:
     os.abort()
 
 
-def is_killed(program: Program, cache: Cache, explains: bool) -> Variant:
+def is_killed(program: Program, cache: Cache, explains: bool, until: float) -> Variant:
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError("outlived SIGKILL")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.compile import kernels
 from tests.compile.programs import VERSION, Pointer, accesses, analysed, line, program
 from tritonaudit.compile import narrow
 from tritonaudit.compile.analyse import analyse_program, line_accesses
+from tritonaudit.compile.cache import Cache
 from tritonaudit.compile.facts import Cause, CompileError, LineAccess
 from tritonaudit.compile.narrow import narrow_accesses
 from tritonaudit.compile.pipeline import compile_program
@@ -170,6 +172,14 @@ def test_what_is_not_found_in_time_is_not_reported(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(narrow, "MOST_COMPILATIONS", 2)
     given = program(kernels.copy, "sm_80", src=APART, dst=APART, n=1001, BLOCK=1024)
     assert analyse_program(given).narrow == ()
+
+
+def test_what_there_is_no_time_to_explain_is_not_kept(tmp_path: Path) -> None:
+    given = program(kernels.copy, "sm_80", src=APART, dst=FULL, n=1024, BLOCK=1024)
+    cache = Cache(tmp_path)
+    known = analyse_program(given, cache, until=0.0)
+    assert (known.explained, known.narrow, known.error, cache.get(given)) == (False, (), None, None)
+    assert analyse_program(given, cache).narrow
 
 
 def test_an_assumption_that_does_not_compile_explains_nothing() -> None:

@@ -107,6 +107,24 @@ def test_a_limit_that_nothing_can_check_is_a_problem(tmp_path: Path) -> None:
     ]
 
 
+def test_without_time_one_program_of_each_kernel_is_compiled_for_each_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRITONAUDIT_CACHE", str(tmp_path / "cache"))
+    spec = SPEC.format(dtype="float32").replace("[4096]", "[4096, 1000]")
+    (tmp_path / "audit_sum.py").write_text(spec.replace('["float32"]', '["float32", "float16"]'))
+    targets = ("sm_90", "gfx942")
+    found = compile_paths([tmp_path], Config(root=tmp_path), CompileRequest(targets, jobs=2, seconds=0.0))
+    (kernel,) = found.kernels
+    first = {variant.target: variant for variant in kernel.variants}
+    assert set(first) == set(targets)
+    lost = [one for one in found.audit.outcomes if one.status is Status.NOT_RUN and "were spent" in one.reason]
+    assert {one.case.partition(",")[0] for one in lost} >= {"n=1000 float32"}
+    whole = compile_paths([tmp_path], Config(root=tmp_path), CompileRequest(targets, jobs=2))
+    assert all(variant.explained for variant in whole.kernels[0].variants)
+    assert not [one for one in whole.audit.outcomes if one.status is Status.NOT_RUN]
+
+
 @pytest.mark.skipif(unsupported("sm_100", triton_version()) is None, reason="this Triton compiles for sm_100")
 def test_a_target_that_triton_lacks_is_a_problem_where_it_is_asked_for(tmp_path: Path) -> None:
     (tmp_path / "audit_sum.py").write_text(SPEC.format(dtype="float32"), encoding="utf-8")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
@@ -21,22 +23,29 @@ if TYPE_CHECKING:
     from tritonaudit.compile.pipeline import Compilation
 
 
-def analyse_program(program: Program, cache: Cache | None = None, explains: bool = True) -> Variant:
+def analyse_program(
+    program: Program, cache: Cache | None = None, explains: bool = True, until: float = math.inf
+) -> Variant:
     """What compiling the program comes to, without its config, its cases and its signature: these a launch knows.
 
-    Why accesses are narrow, which takes several compilations, is left out unless it `explains`. The result is taken
-    from the cache where that has it. The compiler may print, and on targets that it does not know abort the process.
+    Why accesses are narrow, which takes several compilations, is left out unless it `explains`, and by the monotonic
+    clock's `until` that is known. The result is taken from the cache where that has it. The compiler may print, and on
+    targets that it does not know abort the process.
     """
     found = cache.get(program) if cache else None
     if found is not None:
         return replace(found, cached=True)
-    variant = _analysed(program, explains)
-    if cache:
+    variant = _analysed(program, explains, until)
+    if cache and (variant.explained or not explains):
         cache.put(program, variant)
     return variant
 
 
-def _analysed(program: Program, explains: bool) -> Variant:
+class _OutOfTime(Exception):
+    """There is no time to explain."""
+
+
+def _analysed(program: Program, explains: bool, until: float) -> Variant:
     from tritonaudit.compile.pipeline import compile_program
 
     target = gpu_target(program.target)
@@ -49,20 +58,20 @@ def _analysed(program: Program, explains: bool) -> Variant:
     module = Module(program.ttir)
     resources = _resources(compilation, target)
     accesses = line_accesses(compilation, module)
-    fits = limit is None or resources.shared <= limit
-    return replace(
-        base,
-        resources=resources,
-        accesses=accesses,
-        narrow=narrow_accesses(module, accesses, partial(_recompiled, program)) if fits and explains else (),
-        dots=module.dots(),
-        matrix=_matrix(compilation),
-    )
+    known = replace(base, resources=resources, accesses=accesses, dots=module.dots(), matrix=_matrix(compilation))
+    if not explains or (limit is not None and resources.shared > limit):
+        return known
+    try:
+        return replace(known, narrow=narrow_accesses(module, accesses, partial(_recompiled, program, until)))
+    except _OutOfTime:
+        return replace(known, explained=False)
 
 
-def _recompiled(program: Program, module: Module) -> tuple[LineAccess, ...] | None:
+def _recompiled(program: Program, until: float, module: Module) -> tuple[LineAccess, ...] | None:
     from tritonaudit.compile.pipeline import ASSEMBLY, compile_program
 
+    if time.monotonic() >= until:
+        raise _OutOfTime
     through = ASSEMBLY[gpu_target(program.target).backend]
     compilation = compile_program(replace(program, ttir=module.text), through)
     return None if isinstance(compilation, CompileError) else line_accesses(compilation, module)

@@ -21,7 +21,8 @@ class CompileRequest:
     """For which targets to compile (none: the default ones), within which budget, in how many processes.
 
     A target that is asked for must be one that the installed Triton can compile for; a default one need not be.
-    `jobs` is None for as many processes as pay. Compiling has so many `seconds` for each kernel, or all that it takes.
+    `jobs` is None for as many processes as pay. Beyond one program of each kernel for each target, compiling has so
+    many `seconds` for each subject, and for each kernel that none launches, or all that it takes.
     """
 
     targets: tuple[str, ...] = ()

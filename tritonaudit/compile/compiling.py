@@ -27,17 +27,29 @@ class Compiled:
     variants: dict[Program, Variant] = field(default_factory=dict)
     lost: dict[Program, str] = field(default_factory=dict)
 
+    def __or__(self, other: Compiled) -> Compiled:
+        variants = {**self.variants, **other.variants}
+        lost = {program: why for program, why in {**self.lost, **other.lost}.items() if program not in variants}
+        return Compiled(variants, lost)
+
 
 @dataclass
 class Time:
-    """So many seconds for compiling, from now on; the last programs that are begun may end after them."""
+    """So many seconds for compiling, from now on; the last programs that are begun may end after them.
+
+    What explains ends with them.
+    """
 
     seconds: float = math.inf
     began: float = field(default_factory=time.monotonic)
 
     @property
     def is_spent(self) -> bool:
-        return time.monotonic() - self.began >= self.seconds
+        return time.monotonic() >= self.end
+
+    @property
+    def end(self) -> float:
+        return self.began + self.seconds
 
 
 def compile_programs(
@@ -55,7 +67,7 @@ def compile_programs(
     """
     limit = limit or Time()
     cache = Cache(default_folder() / ("explained" if explains else "plain"))
-    task = partial(analyse_program, cache=cache, explains=explains)
+    task = partial(analyse_program, cache=cache, explains=explains, until=limit.end)
     found = Compiled()
     waiting: list[Program] = []
     for program in dict.fromkeys(programs):

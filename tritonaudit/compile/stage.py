@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tritonaudit.capture.launch import Launch, Program
+from tritonaudit.capture.launch import KernelRef, Launch, Program
 from tritonaudit.compile.audit import CompileAudit, CompileRequest, judge_kernels
 from tritonaudit.compile.capturing import capture_subjects, infer_kernels
 from tritonaudit.compile.compiling import Compiled, Time, compile_programs
@@ -77,19 +78,34 @@ def compile_paths(
 def _compiled(launches: Sequence[Launch], jobs: int, seconds: float, progress: Progress) -> Compiled:
     """What the launches' programs compile to; of an autotuner's configs, the first tells why accesses are narrow.
 
-    Explaining takes several compilations, and what it blames, arguments that a launch passes, is theirs alike.
+    Explaining takes several compilations, and what it blames, arguments that a launch passes, is theirs alike: it comes
+    last. However few the seconds are, one program of each kernel is compiled for each target.
     """
-    firsts: dict[tuple[object, ...], Program] = {}
+    explained: dict[tuple[object, ...], Program] = {}
     for launch in launches:
         if launch.program is not None:
             same = (launch.kernel, launch.target, launch.signature, launch.specialisation)
-            firsts.setdefault(same, launch.program)
-    explained = set(firsts.values())
-    others = [one.program for one in launches if one.program is not None and one.program not in explained]
-    limit = Time(seconds * len({launch.kernel for launch in launches}) if launches else seconds)
-    first = compile_programs(firsts.values(), jobs, progress, limit=limit)
-    rest = compile_programs(others, jobs, progress, explains=False, limit=limit)
-    return Compiled({**rest.variants, **first.variants}, {**rest.lost, **first.lost})
+            explained.setdefault(same, launch.program)
+    limit = Time(seconds * max(1, len({(launch.kernel.path, launch.subject or launch.kernel) for launch in launches})))
+    first, further = _in_turns(launches)
+    told = set(explained.values())
+    return (
+        compile_programs(first, jobs, progress, explains=False)
+        | compile_programs(further, jobs, progress, explains=False, limit=limit)
+        | compile_programs([one for one in (*first, *further) if one in told], jobs, progress, limit=limit)
+    )
+
+
+def _in_turns(launches: Sequence[Launch]) -> tuple[list[Program], list[Program]]:
+    """The first program of each kernel for each target, and the others: the second of each, then the third."""
+    turns: dict[Program, int] = {}
+    numbers: Counter[tuple[KernelRef, str]] = Counter()
+    for launch in launches:
+        if launch.program is not None and launch.program not in turns:
+            turns[launch.program] = numbers[launch.kernel, launch.target]
+            numbers[launch.kernel, launch.target] += 1
+    first = [program for program, turn in turns.items() if not turn]
+    return first, sorted((program for program, turn in turns.items() if turn), key=turns.__getitem__)
 
 
 def _uncompiled(launches: Iterable[Launch], lost: Mapping[Program, str]) -> Iterator[Outcome]:
