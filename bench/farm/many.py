@@ -1,8 +1,9 @@
 """Whether a farm of thousands of pairs, of which it is known what they are, comes to the verdicts that are known.
 
 The pairs are those of `templates.py`. Printed are the verdicts by kind, those that are not as known, seconds for each
-subject and GPU, and how much of the time the GPUs' timing slots were busy. Lines are kept in --output as they come,
-and those that it has are not made again. The exit code is 1 where a verdict is not as known.
+subject and GPU, how long the beginning and the end take, when few go on, and how much of the time the GPUs' timing
+slots were busy. Lines are kept in --output as they come, and those that it has are not made again. The exit code is 1
+where a verdict is not as known.
 """
 
 from __future__ import annotations
@@ -56,8 +57,10 @@ def run(given: Namespace) -> int:
         missing = [path for path in known if path not in lines]
         places = _Watched(asked, given.jobs)
         began = time.monotonic()
+        came: list[float] = []
         with output.open("a", encoding="utf-8") as file:
             for path, line in _lines(missing, asked, places):
+                came.append(time.monotonic() - began)
                 lines[path] = line
                 file.write(line)
                 file.flush()
@@ -65,6 +68,8 @@ def run(given: Namespace) -> int:
         os.chdir(ROOT)
     gpus = max(1, places.gpus)
     print(f"{len(missing)} subjects in {seconds:.0f} s: {gpus * seconds / max(1, len(missing)):.2f} s for each and GPU")
+    for share in (0.1, 0.5, 0.9) if came else ():
+        print(f"{share:.0%} of them within {came[int(len(came) * share)]:.0f} s")
     print(f"timing slots busy: {places.busy / (gpus * seconds):.0%} of {gpus} × {seconds:.0f} s" if given.timed else "")
     verdicts = {path: json.loads(line)["verdict"] for path, line in lines.items()}
     print(table(known, verdicts))
