@@ -88,12 +88,10 @@ def _compiled(launches: Sequence[Launch], jobs: int, seconds: float, progress: P
             explained.setdefault(same, launch.program)
     limit = Time(seconds * max(1, len({(launch.kernel.path, launch.subject or launch.kernel) for launch in launches})))
     first, further = _in_turns(launches)
-    told = set(explained.values())
-    return (
-        compile_programs(first, jobs, progress, explains=False)
-        | compile_programs(further, jobs, progress, explains=False, limit=limit)
-        | compile_programs([one for one in (*first, *further) if one in told], jobs, progress, limit=limit)
-    )
+    known = compile_programs(first, jobs, progress, explains=False)
+    known |= compile_programs(further, jobs, progress, explains=False, limit=limit)
+    told = {one for one in explained.values() if one in known.variants and known.variants[one].error is None}
+    return known | compile_programs([one for one in (*first, *further) if one in told], jobs, progress, limit=limit)
 
 
 def _in_turns(launches: Sequence[Launch]) -> tuple[list[Program], list[Program]]:
