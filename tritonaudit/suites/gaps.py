@@ -35,11 +35,12 @@ def gaps_in(tensors: Sequence[tuple[str, torch.Tensor]]) -> Iterator[Gaps]:
     for name, tensor in tensors:
         if tensor.layout == torch.strided and not tensor.is_meta and tensor.untyped_storage().nbytes():
             by_storage.setdefault(tensor.untyped_storage().data_ptr(), []).append((name, tensor))
-    for (name, first), *others in by_storage.values():
+    for held_by in by_storage.values():
+        (name, first), same = held_by[0], [tensor for _, tensor in held_by]
         held = bytes_of(first.untyped_storage())
-        if sum(one.numel() * one.element_size() for one in (first, *(tensor for _, tensor in others))) < len(held):
+        if sum(one.numel() * one.element_size() for one in same) < len(held):
             beside = torch.ones_like(held, dtype=torch.bool)
-            for one in (first, *(tensor for _, tensor in others)):
+            for one in same:
                 _without(beside, one)
             yield Gaps(name, first, held.clone(), beside)
 

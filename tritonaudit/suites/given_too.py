@@ -72,9 +72,9 @@ class GivenToo:
         """With what is wrong in the midst of sizes at which it is right."""
         right = self._right.get(outcome.case.dtype)
         case = outcome.case
-        if right is None or not case.is_plain or not right.surround({**given.sizes, **case.sizes}):
+        if right is None or not case.is_plain or given.repeats(case.sizes):
             return outcome
-        if given.repeats(case.sizes):
+        if not right.surround({**given.sizes, **case.sizes}):
             return outcome
         reported = (
             replace(one, text=f"{one.text}, {BETWEEN}") if _is_numeric(one) else one for one in outcome.sightings
