@@ -47,12 +47,13 @@ class UnknownAccesses(Accesses):
         """What is loaded from a tensor of integers of which the bounds are known; None where it is from another."""
         if pointer.undefined is not None or pointer.wrapped is not None:
             return None
-        addresses = pointer.tensor(Type("ptr"))
-        numbers = buffer_of(addresses).unique().tolist()
-        buffer = self.addressing.space[numbers[0]] if len(numbers) == 1 else None
+        low, high = map(buffer_of, _bounds(pointer))
+        if low != high:
+            low, high = map(buffer_of, _exact_bounds(pointer))
+        buffer = self.addressing.space[low] if low == high else None
         if buffer is None or not is_imagined(buffer.tensor):
             return None
-        places = torch.div(position_of(addresses), dtype_of(type).itemsize, rounding_mode="floor")
+        places = torch.div(position_of(pointer.tensor(Type("ptr"))), dtype_of(type).itemsize, rounding_mode="floor")
         return elements_of(buffer.tensor, places).to(dtype_of(type))
 
     def store(self, pointer: Value, value: torch.Tensor, mask: Value | None, type: Type, site: Site) -> None:
@@ -134,10 +135,19 @@ class UnknownAccesses(Accesses):
 
     def _is_absent(self, pointer: Value) -> bool:
         """Whether some of the lanes may go to memory that is not there."""
-        at = pointer.affine
-        low, high = at.bounds if at is not None else map(int, torch.aminmax(pointer.tensor(Type("ptr"))))
-        between = range(buffer_of(low), buffer_of(high) + 1)
-        return any(buffer.is_absent and buffer.number in between for buffer in self.addressing.space.buffers)
+        low, high = map(buffer_of, _bounds(pointer))
+        return any(buffer.is_absent and low <= buffer.number <= high for buffer in self.addressing.space.buffers)
+
+
+def _bounds(pointer: Value) -> tuple[int, int]:
+    """Between what all addresses lie."""
+    return _exact_bounds(pointer) if pointer.affine is None else pointer.affine.bounds
+
+
+def _exact_bounds(pointer: Value) -> tuple[int, int]:
+    """The lowest and the highest address."""
+    low, high = torch.aminmax(pointer.tensor(Type("ptr")))
+    return int(low), int(high)
 
 
 def _lanes(mask: Value) -> torch.Tensor:

@@ -59,7 +59,9 @@ class Normal:
         device = tensor.device
         if device not in self._generators:
             self._generators[device] = torch.Generator(device).manual_seed(self._seed)
-        return torch.randn(tuple(shape), dtype=torch.float64, device=device, generator=self._generators[device])
+        # of float32 they are drawn five times as fast
+        drawn = torch.randn(tuple(shape), dtype=torch.float32, device=device, generator=self._generators[device])
+        return drawn.double()
 
 
 def moved_by(dtypes: Iterable[Any], narrower: Set[Any]) -> float | None:
