@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
+import torch
+
+from tritonaudit.data import NotData
+from tritonaudit.subject.model import Case
 from tritonaudit.suites import harness
 from tritonaudit.suites.apart import process
+from tritonaudit.suites.calling import How, call_subject
 from tritonaudit.suites.on_cpu import CpuEngine
 
 
@@ -16,13 +22,20 @@ class LikeAGpu(CpuEngine):
     is_engine = False
 
 
-def _brought_up() -> LikeAGpu:
+def _brought_up(*, streams: bool, suffices: bool = True) -> LikeAGpu:
     device = LikeAGpu()
+    device.is_outgrown = not (streams or suffices)
     harness.remember()
     return device
 
 
-def _broken() -> NoReturn:
+def _never_enough(*, streams: bool) -> LikeAGpu:
+    device = _brought_up(streams=streams)
+    device.is_outgrown = True
+    return device
+
+
+def _broken(*, streams: bool) -> NoReturn:
     raise OSError("no GPU")
 
 
@@ -39,3 +52,21 @@ def called_apart(task: tuple[Path, bool]) -> list[tuple[str, bool]]:
         with process.judged_apart(device, path, name) as subject:
             found.append((subject.name, subject.function.caller._process == waits))
     return found
+
+
+def called_with_streams(task: tuple[Path, bool]) -> tuple[str, list[float], bool]:
+    """How a call ends that needs streams, its results, and whether another process has made it than the first one."""
+    path, are_enough = task
+    process._own_gpu = partial(_brought_up, suffices=False) if are_enough else _never_enough
+    process.prepare_apart()
+    device = LikeAGpu()
+    with process.judged_apart(device, path, "once") as subject:
+        first = subject.function.caller._process
+        try:
+            called = call_subject(
+                device, subject, Case({"n": 3}, "float32", device="cpu"), How(), ((torch.ones(3),), {})
+            )
+        except NotData as error:
+            return str(error), [], False
+        found = [number for result in called.results for number in result.tensor.tolist()]
+        return str(called.error), found, subject.function.caller._process != first

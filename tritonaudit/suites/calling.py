@@ -91,6 +91,8 @@ class Device(Protocol):
     """Why nothing can be executed in this process any more."""
     is_engine: bool
     """Whether it is the CPU engine, which watches every access and can do without the tensors' memory."""
+    is_outgrown: bool
+    """Whether what was called needs more of a GPU than this process has: only another process can show what it does."""
 
     def observing(self, how: How) -> AbstractContextManager[Observed]:
         """While this lasts, launches are executed here, and observed."""

@@ -45,6 +45,7 @@ class CpuEngine:
     name = "CPU engine"
     lost: Lost | None = None
     is_engine = True
+    is_outgrown = False
 
     def __init__(self) -> None:
         stand_in_driver(device_for(TARGET))

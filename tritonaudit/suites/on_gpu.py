@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -26,20 +27,44 @@ from tritonaudit.suites.written import may_find_storages, storages_found, storag
 
 _LONGER, _LONGEST = 1e-5, 1e-2
 """Seconds by which each pause is longer than the one before, up to the longest: who waits for long computes nothing."""
+_CONNECTIONS = "CUDA_DEVICE_MAX_CONNECTIONS"
+"""Queues of the GPU's that streams are spread over. Each takes time to bring up, one process after the other."""
 _LATE = 1 << 27
 """Cycles, nearly a tenth of a second: longer than whoever reads a result at once is slower."""
 
 
+class NeedsStreams(BaseException):
+    """A launch on another stream than the caller's, on a GPU where all of them wait for each other."""
+
+
 class Gpu:
-    """Executes launches on the GPU of this process."""
+    """Executes launches on the GPU of this process.
+
+    With `streams` each has a queue of its own there, as far as there are some. Without, the GPU is brought up in half
+    of the time, and is outgrown by what makes a stream.
+    """
 
     is_engine = False
 
-    def __init__(self) -> None:
-        self.name = str(torch.cuda.get_device_name())
-        torch.empty(1, device="cuda")  # by what the process may open now, which later it may not
+    def __init__(self, *, streams: bool = False) -> None:
+        self._has_streams = streams or _CONNECTIONS in os.environ
+        with nullcontext() if self._has_streams else _one_connection():
+            self.name = str(torch.cuda.get_device_name())
+            torch.empty(1, device="cuda")  # by what the process may open now, which later it may not
         self.lost: Lost | None = None
+        self.is_outgrown = False
         torch.set_num_threads(1)  # so that the processor's time is that of the call
+        if not self._has_streams:
+            self._watch_streams()
+
+    def _watch_streams(self) -> None:
+        make = torch.cuda.Stream.__new__
+
+        def made(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            self.is_outgrown |= "stream_id" not in kwargs
+            return make(cls, *args, **kwargs)
+
+        torch.cuda.Stream.__new__ = made
 
     @contextmanager
     def observing(self, how: How) -> Iterator[Observed]:
@@ -61,10 +86,14 @@ class Gpu:
             is_kept = is_watched and not warmup
             storages, by_number = (storages_in(given), storages_found(given)) if is_kept else ({}, {})
             held = digests({**by_number, **storages})
+            is_aside = torch.cuda.current_stream() != observed.caller
+            if is_aside and not self._has_streams:
+                self.is_outgrown = True
+                raise NeedsStreams
             result = launch(function, *args, grid=grid, warmup=warmup, **kwargs)
             if warmup or is_gluon(function):
                 return result
-            observed.is_aside |= torch.cuda.current_stream() != observed.caller
+            observed.is_aside |= is_aside
             made, bound = recorded_launch(function, args, kwargs, grid)
             left: dict[int, torch.Tensor] = {}
             began = time.monotonic()
@@ -91,6 +120,16 @@ class Gpu:
             return result
 
         return run
+
+
+@contextmanager
+def _one_connection() -> Iterator[None]:
+    """For what brings up the GPU meanwhile; the user's code never sees it."""
+    os.environ[_CONNECTIONS] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_CONNECTIONS]
 
 
 def _wait() -> None:

@@ -27,6 +27,7 @@ class Interpreter:
     name = "TRITON_INTERPRET=1"
     lost: Lost | None = None
     is_engine = False
+    is_outgrown = False
 
     def __init__(self) -> None:
         choose_interpreter()

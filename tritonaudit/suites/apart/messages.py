@@ -149,7 +149,12 @@ class Broken:
     account: Account
 
 
-Word = Ready | Unready | Answer | CallsAnswer | TookTooLong | Broken
+@dataclass(frozen=True)
+class Outgrown:
+    """What was called needs more of a GPU than this process has; nothing that it came to counts."""
+
+
+Word = Ready | Unready | Answer | CallsAnswer | TookTooLong | Broken | Outgrown
 
 
 @dataclass(frozen=True)

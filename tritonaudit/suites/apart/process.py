@@ -42,6 +42,7 @@ from tritonaudit.suites.apart.messages import (
     Failure,
     Given,
     OneCall,
+    Outgrown,
     Question,
     Ready,
     Said,
@@ -66,8 +67,11 @@ class Apart:
     code there sees so many `multiprocessors`; None for those of the GPU in whose place the device is.
     """
 
-    def __init__(self, device: Device, path: Path, name: str, multiprocessors: int | None = None) -> None:
+    def __init__(
+        self, device: Device, path: Path, name: str, multiprocessors: int | None = None, *, streams: bool = False
+    ) -> None:
         self._device = device
+        self._streams = streams
         self._path, self._name, self._multiprocessors = path, name, multiprocessors
         self._process: int | None = None
         self.absent = Absent(self._begin(), self)
@@ -75,8 +79,8 @@ class Apart:
     def _begin(self) -> KernelRef:
         """Have one that knows the subject; where the wrapper stands."""
         faulthandler.cancel_dump_traceback_later()  # a fork has its lock and not its thread, and would wait for ever
-        waits = _one_that_waits()
-        self._connection, self._process = waits or _begun(self._device)
+        waits = None if self._streams else _one_that_waits()
+        self._connection, self._process = waits or _begun(self._device, streams=self._streams)
         if waits is None and not _is_up(self._connection):
             self._die_alike()
         try:
@@ -112,7 +116,7 @@ class Apart:
 
     def another(self, multiprocessors: int) -> Apart:
         """One in which host code sees so many."""
-        return Apart(self._device, self._path, self._name, multiprocessors)
+        return Apart(self._device, self._path, self._name, multiprocessors, streams=self._streams)
 
     def called(self, subject: Subject, case: Case, how: How, arguments: Arguments | None = None) -> Called:
         """What calling the wrapper on the arguments, or else on the inputs of a case, comes to.
@@ -174,11 +178,21 @@ class Apart:
             except OSError:
                 self._die_alike()
             word, opened = self._word()
+        if isinstance(word, Outgrown):
+            self._outgrow()
+            return self._asked(subject, case, how, inputs, draw, is_remade=is_remade)
         if isinstance(word, Broken):
             raise Recounted(word.account)
         if isinstance(word, TookTooLong):
             raise patience.late(waits=word.waits, computes=word.computes, in_host=word.in_host, account=word.account)
         return word, opened
+
+    def _outgrow(self) -> None:
+        """Have one on whose GPU streams do not wait for each other, from now on."""
+        if self._streams:
+            raise NotData("an answer that only one with fewer streams can give")
+        self.close()
+        self._streams = True
 
     def _word(self) -> tuple[Word, Opened]:
         try:
@@ -278,12 +292,12 @@ def _one_that_waits() -> _Begun | None:
     return found
 
 
-def _begun(device: Device | None = None) -> _Begun:
-    """A new one, on the GPU or on an engine that is here."""
+def _begun(device: Device | None = None, *, streams: bool = False) -> _Begun:
+    """A new one, on the GPU, with streams or without, or on an engine that is here."""
     ours, theirs = socket.socketpair()
     with theirs:
         if _nursery is not None and (device is None or not device.is_engine):
-            return ours, _nursery.forked(theirs)
+            return ours, _nursery.forked(theirs, None, streams)
         if not (process := os.fork()):
             _become_apart(theirs, device)
         return ours, process
@@ -297,7 +311,7 @@ def _is_up(connection: socket.socket) -> bool:
         return False
 
 
-def _become_apart(connection: socket.socket, device: Device | None = None) -> NoReturn:
+def _become_apart(connection: socket.socket, device: Device | None = None, streams: bool = False) -> NoReturn:
     """What the child does, to its end; without a device it uses the GPU, whose descriptors are its own."""
     try:
         from tritonaudit.execute import worker
@@ -307,7 +321,7 @@ def _become_apart(connection: socket.socket, device: Device | None = None) -> No
         worker.forget_serving()
         close_all_but({0, 1, 2, connection.fileno()})
         uses_gpu = device is None or not device.is_engine
-        device = device or _own_gpu()
+        device = device or _own_gpu(streams=streams)
         confine(uses_gpu=uses_gpu)
         _leave_no_name()
         forget_parts()
@@ -331,12 +345,12 @@ def _know_triton() -> None:
             key()
 
 
-def _own_gpu() -> Device:
+def _own_gpu(*, streams: bool) -> Device:
     from triton.runtime import driver
 
     from tritonaudit.suites.on_gpu import Gpu
 
-    gpu = Gpu()
+    gpu = Gpu(streams=streams)
     driver.active.get_current_target()  # it compiles a part of Triton's own, once, where the user's code finds it
     harness.remember()
     borrow_compiled()

@@ -35,6 +35,7 @@ from tritonaudit.suites.apart.messages import (
     Given,
     Made,
     OneCall,
+    Outgrown,
     Question,
     Ready,
     Said,
@@ -75,7 +76,10 @@ def _answer_one(
     connection: socket.socket, device: Device, subject: Subject, question: Question, inputs: Sequence[Arguments]
 ) -> None:
     parcel = Parcel()
-    word = _answered(device, subject, question, inputs, parcel)
+    word = None if device.is_outgrown else _answered(device, subject, question, inputs, parcel)
+    if word is None or device.is_outgrown:
+        _say(connection, encode(Said(Outgrown())))
+        return
     lost = device.lost
     _say(connection, encode(Said(word, lost)), None if lost is not None else parcel.file())
 
@@ -147,6 +151,10 @@ def _answered(
     except OutOfTime as error:
         return TookTooLong(False, False, False, account_of(error))
     except Exception as error:  # the user's own are part of an answer
+        return Broken(account_of(error))
+    except BaseException as error:
+        if not device.is_outgrown:
+            raise
         return Broken(account_of(error))
     finally:
         faulthandler.cancel_dump_traceback_later()
