@@ -38,6 +38,7 @@ ASKED_TO_END = "asked"
 
 _TICK = 0.05  # seconds
 _KILL_SECONDS = 4.0  # a process in the midst of a driver's call can take its time to die
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05  # seconds: each look goes through all processes of the machine
 _LOG_BYTES = 1 << 20
 _LOG_KEPT = 1 << 15
 
@@ -119,7 +120,7 @@ def _shorten(log: int) -> None:
 
 def _kill_all(worker: int) -> None:
     """Kill the worker's process group, and every process that came from it, whatever its group or session is now."""
-    deadline = time.monotonic() + _KILL_SECONDS
+    deadline, pause = time.monotonic() + _KILL_SECONDS, _FIRST_PAUSE
     while time.monotonic() < deadline:
         with contextlib.suppress(OSError):
             os.killpg(worker, signal.SIGKILL)
@@ -131,4 +132,5 @@ def _kill_all(worker: int) -> None:
                 pass
         except ChildProcessError:
             return
-        time.sleep(0.002)
+        time.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
