@@ -53,13 +53,13 @@ _FAR = 1e-2
 """Off by so much of the largest element, an element is far off."""
 
 
-def examine(device: Device, subject: Subject, case: Case, config: int = 0) -> CaseOutcome:
-    """Call the subject once and look at all that came of it."""
+def examine(device: Device, subject: Subject, case: Case, config: int = 0, *, judges: bool = True) -> CaseOutcome:
+    """Call the subject once and look at all that came of it, at the results only if it `judges`."""
     started = time.perf_counter()
     called = call_subject(device, subject, case, How(config=config))
     watched = memory.SYMPTOMS if device.is_engine else frozenset[Symptom]()
     if called.error is None:
-        outcome = _returned(subject, case, called, watched)
+        outcome = _returned(subject, case, called, watched, judges=judges)
     elif device.lost is not None:
         outcome = lost(case, device.lost)
     else:
@@ -210,18 +210,22 @@ def _blamed(subject: Subject, called: Called) -> KernelRef:
 # -- a call that returned ----------------------------------------------------------------------------------------------
 
 
-def _returned(subject: Subject, case: Case, called: Called, watched: frozenset[Symptom]) -> CaseOutcome:
+def _returned(
+    subject: Subject, case: Case, called: Called, watched: frozenset[Symptom], *, judges: bool
+) -> CaseOutcome:
     sightings = [*memory.sightings(called), *_changed(subject, called), *_unwritten(subject, called)]
     checked = _CALLS | watched
     if subject.reference is None:
         return _unjudged(case, checked, sightings, "the subject has no reference")
     kernels = {ran.launch.kernel for ran in called.ran}
-    found = references(subject, called.given, case, kernels, len(called.results))
+    found = references(subject, called.given, case, kernels, len(called.results), are_precise=judges)
     if not found.same:
         if found.has_failed and 0 in case.sizes.values():  # nobody says what is right here
             sightings = [replace(one, text=f"{one.text}, {_BEYOND}", is_certain=False) for one in sightings]
         unjudged = _unjudged(case, checked, sightings, found.reason)
         return replace(unjudged, is_refused=subject.given is not None and not case.is_as_given)
+    if not judges:
+        return CaseOutcome(case, checked, tuple(sightings))
     if len(found.same) != len(called.results):
         text = f"it gives {_tensors(len(called.results))}, and the reference {_tensors(len(found.same))}"
         sightings.append(Sighting(Symptom.WRONG_RESULT, wrapper_ref(subject), None, text))

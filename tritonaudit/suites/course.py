@@ -276,8 +276,9 @@ class Course(Trials):
     def _watched(self, case: Case) -> CaseOutcome:
         """What a call shows of memory: how it computes is the GPU's to show."""
         from tritonaudit.suites import memory
+        from tritonaudit.suites.correctness import examine
 
-        outcome = self._examine(case)
+        outcome = examine(self.device, self.subject, case, judges=False)
         seen = tuple(one for one in outcome.sightings if one.symptom in memory.SYMPTOMS)
         unchecked = tuple(one for one in outcome.unchecked if one[0] in memory.SYMPTOMS)
         checked = outcome.checked & memory.SYMPTOMS

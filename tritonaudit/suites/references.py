@@ -94,18 +94,28 @@ def references(
     case: Case,
     judged: Collection[KernelRef] = (),
     number: int | None = None,
+    *,
+    are_precise: bool = True,
 ) -> References:
     """What the subject's reference, which it has, gives for the arguments of a case, beside that `number` of results.
 
-    That it launches a kernel of somebody's is fair; one that launches a kernel which is `judged` agrees with it always.
+    Unless they `are_precise` it is only seen whether it takes the arguments. That it launches a kernel of somebody's is
+    fair; one that launches a kernel which is `judged` agrees with it always.
     """
     with noting() as noted:
-        found = _references(subject, given, case, number)
+        found = _references(subject, given, case, number) if are_precise else _same(subject, given, case, number)
     if own := noted.launched & set(judged):
         return References(reason=f"the reference launches {_named(own)}, which is judged: it agrees with itself always")
     if noted.idle:
         return References(reason=f"the reference launches {_named(noted.idle)}, which only a GPU executes for it")
     return found
+
+
+def _same(subject: Subject, given: Arguments, case: Case, number: int | None) -> References:
+    try:
+        return References((), results_of_reference(subject, copied(given), case, number, of_same=False))
+    except Exception as error:
+        return References(reason=f"the reference {described(error)}", has_failed=True)
 
 
 def _named(kernels: Collection[KernelRef]) -> str:

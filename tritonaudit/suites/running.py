@@ -25,8 +25,8 @@ SubjectKey = tuple[Path, str]
 _Part = tuple[SubjectKey, bool]
 """Of a subject what one worker tries: all, or, where a GPU does that, only its memory on the CPU engine."""
 
-_MOST_DEATHS = 6
-"""Of workers on one subject: after them the rest of it is not run."""
+_MOST_DEATHS, _MOST_AT_FIRST = 6, 3
+"""Of workers on one subject, and where none has come to the end of any trial: after them the rest of it is not run."""
 _MEMORY = 8 << 30
 _MEMORY_SHARE = 0.75
 
@@ -62,6 +62,7 @@ class Runner:
     ended: Callable[[SubjectKey], None]
     lost: dict[SubjectKey, Killed] = field(default_factory=dict)
     _deaths: Counter[_Part] = field(default_factory=Counter)
+    _survived: set[_Part] = field(default_factory=set)
     _latest: dict[_Part, float] = field(default_factory=dict)
 
     def run(self) -> None:
@@ -119,6 +120,8 @@ class Runner:
     def _hear(self, task: SubjectTask, entry: Entry) -> None:
         self._latest[_part(task)] = time.monotonic()
         self._journal(_part(task)).add(entry)
+        if isinstance(entry, Ended):
+            self._survived.add(_part(task))
         self.heard(task.key, entry)
 
     def _goes_on(self, part: _Part, killed: Killed) -> bool:
@@ -139,7 +142,8 @@ class Runner:
             spent += seconds
             journal.add(Ended(begun.trial, blamed(*key, record, begun, killed, seconds), spent))
         self._deaths[part] += 1
-        if self._deaths[part] < _MOST_DEATHS and spent < max(self.means.seconds, CORE_SECONDS):
+        most = _MOST_DEATHS if part in self._survived else _MOST_AT_FIRST
+        if self._deaths[part] < most and spent < max(self.means.seconds, CORE_SECONDS):
             return True
         why = f"its process {killed.message}"
         journal.add(Stopped(((REST, why),), spent, why))
