@@ -149,3 +149,13 @@ def means_that_read_one_more(x: Any) -> Any:
 def test_nan_just_behind_a_part_shows_who_multiplies_it_by_zero() -> None:
     assert seen(means_that_read_one_more, means_of_thirds, "nan among normal", "float32") == {Symptom.NEW_NON_FINITE}
     assert seen(means_that_read_one_more, means_of_thirds, "normal", "float32") == set()
+
+
+@pytest.mark.parametrize(("error", "is_certain"), [(0.1, True), (1e-3, False)])
+def test_more_than_a_rounding_for_each_of_equal_numbers_is_wrong(error: float, is_certain: bool) -> None:
+    def off_where_all_are_equal(x: Any) -> Any:
+        return x.softmax(-1) * (1 + error * (x.amax(-1, keepdim=True) == x.amin(-1, keepdim=True)))
+
+    subject = Subject(off_where_all_are_equal, reference=lambda x: x.softmax(-1), inputs=[Tensor("rows", "columns")])
+    case = Case({"rows": 4, "columns": 120}, "float32", fill="ones", device="cpu")
+    assert [one.is_certain for one in examine(Host(), subject, case).sightings] == [is_certain]

@@ -342,16 +342,18 @@ def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Ite
     else:
         symptom = Symptom.WRONG_RESULT
     text = f"{judged.result.name}: {judged.judgement.reason}"
-    is_certain = status is Status.FAIL and not _may_be_harmless(symptom, case, judged)
+    terms = max((tensor.numel() for tensor in tensors_in(called.given)), default=0)
+    is_certain = status is Status.FAIL and not _may_be_harmless(symptom, case, judged, terms)
     yield Sighting(symptom, kernel, place, text, is_certain)
 
 
-def _may_be_harmless(symptom: Symptom, case: Case, judged: _Judged) -> bool:
+def _may_be_harmless(symptom: Symptom, case: Case, judged: _Judged, terms: int) -> bool:
     """Whether inputs that are hard in one way explain it: near the largest number, NaN, or all alike; or many of them.
 
     Roundings of equal numbers add up, where those of different ones cancel: a sum one by one then loses digits that a
-    sum by pairs keeps. The error of a sum one by one also grows by the square root of its length beside that of the
-    reference (Ipsen & Zhou, arXiv 1906.10465). Where all terms cancel nothing tells how large they were.
+    sum by pairs keeps, one rounding for each of its `terms` at most. The error of a sum one by one also grows by the
+    square root of its length beside that of the reference (Ipsen & Zhou, arXiv 1906.10465). Where all terms cancel
+    nothing tells how large they were.
     """
     judgement = judged.judgement
     if judgement.narrowed:
@@ -363,6 +365,7 @@ def _may_be_harmless(symptom: Symptom, case: Case, judged: _Judged) -> bool:
     if case.fill in _EQUAL and not judged.result.tensor.is_floating_point():
         return True
     are_alike = case.fill != Case().fill or case.layout is Layout.EXPANDED
+    are_alike &= judgement.ratio.max <= _FAILING * terms
     is_long = judgement.ratio.max <= _FAILING * math.sqrt(max(case.sizes.values(), default=1) / _SHORT)
     return judgement.loose and (are_alike or is_long or not bool(judged.precise.any()))
 
