@@ -5,6 +5,7 @@
     python bench/farm calls [--calls N] [--threads N] [--budget SECONDS]
     python bench/farm many [--subjects N] [--device cpu|gpu] [--jobs N] [--large] [--timed] [--output FILE]
     python bench/farm contexts [--processes N] [--devices N ...] [--connections N ...]
+    python bench/farm peers [--subjects N] [--jobs N] [--large] [--kernelbench DIR] [--gpucheck DIR]
     python bench/farm nodes [--subjects N] [--nodes N] [--killed N] [--added N] [--jobs N] [--seed N]
 
 README.md beside this says what they came to.
@@ -18,9 +19,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from bench.farm import calls, contexts, kills, many, nodes, simulate
+from bench.farm import calls, contexts, kills, many, nodes, peers, simulate
 
-COMMANDS = {"simulate": simulate, "kills": kills, "calls": calls, "many": many, "contexts": contexts, "nodes": nodes}
+COMMANDS = {
+    "simulate": simulate,
+    "kills": kills,
+    "calls": calls,
+    "many": many,
+    "peers": peers,
+    "contexts": contexts,
+    "nodes": nodes,
+}
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ from bench.kernelbench.judging import RIGHT, UNDECIDED, WRONG, Judged
 
 TRIALS = 5
 _SECONDS = 60.0
-_MARK = "== verdict: "
+MARK = "== verdict: "
 _FOR_PROMPTS = {"openai": "OpenAI", "litellm": "completion", "dotenv": "load_dotenv"}
 """Packages that its evaluation imports and does not use: they ask models for kernels."""
 
@@ -39,15 +39,20 @@ def _judged(file: File, verdict: str, seconds: float, reason: str) -> Judged:
 
 
 def _evaluated(path: Path, folder: Path, *, is_timed: bool) -> tuple[str, float, str]:
+    return asked(Path(__file__), folder, path, *(["--timed"] if is_timed else []))
+
+
+def asked(script: Path, folder: Path, path: Path, *options: str) -> tuple[str, float, str]:
+    """What a process of this script says of a file, with a folder on its path: the verdict, its seconds, and why."""
     began = time.monotonic()
-    command = [sys.executable, __file__, str(path), *(["--timed"] if is_timed else [])]
+    command = [sys.executable, str(script), str(path), *options]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(folder), os.environ.get("PYTHONPATH", "")))}
     try:
         ran = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=environment, check=False)
     except subprocess.TimeoutExpired:
         return UNDECIDED, time.monotonic() - began, f"took longer than {_SECONDS:.0f} s"
     seconds = time.monotonic() - began
-    said = [line.removeprefix(_MARK) for line in ran.stdout.splitlines() if line.startswith(_MARK)]
+    said = [line.removeprefix(MARK) for line in ran.stdout.splitlines() if line.startswith(MARK)]
     if not said:
         last = (ran.stderr.strip().splitlines() or [""])[-1]
         return UNDECIDED, seconds, f"exit code {ran.returncode}: {last}"
@@ -60,25 +65,25 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("path", type=Path)
     parser.add_argument("--timed", action="store_true")
-    asked = parser.parse_args(arguments)
+    given = parser.parse_args(arguments)
     import torch
 
     for name, needed in _FOR_PROMPTS.items():
         _stand_in(name, needed)
     from kernelbench.eval import eval_kernel_against_ref
 
-    text = asked.path.read_text(encoding="utf-8")
+    text = given.path.read_text(encoding="utf-8")
     reference = text.partition("@triton.jit")[0]  # it executes this without a file, which no kernel can do without
     result = eval_kernel_against_ref(
         reference,
         text,
         num_correct_trials=TRIALS,
-        measure_performance=asked.timed,
+        measure_performance=given.timed,
         num_perf_trials=100,
         device=torch.device("cuda:0"),
         backend="triton",
     )
-    print(_MARK + json.dumps(bool(result is not None and result.compiled and result.correctness)))
+    print(MARK + json.dumps(bool(result is not None and result.compiled and result.correctness)))
 
 
 def _stand_in(name: str, needed: str) -> None:
