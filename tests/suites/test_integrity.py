@@ -74,7 +74,7 @@ def audited(folder: Path) -> tuple[tuple[Finding, ...], tuple[Outcome, ...]]:
     pytest.importorskip("triton")
     from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
-    request = RunRequest(seconds=3, jobs=2, device=Where.CPU, most_cases=MOST_CASES)
+    request = RunRequest(seconds=1, jobs=2, device=Where.CPU, most_cases=MOST_CASES)
     audit = run_paths([folder], Config(ROOT), request).audit
     assert not audit.problems
     return audit.findings, audit.outcomes
