@@ -2,7 +2,7 @@
 
 Each pair is a process, as both are published: KernelBench (the `src` of its repository) with five trials, gpucheck in a
 test of the inputs as given, with five seeds, and of its own shapes where all that is given has one. A process that does
-not end X as one that finds fault. Printed are the verdicts by kind, and seconds each.
+not end within a minute, or dies, finds fault. Printed are the verdicts by kind, and seconds each.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import tempfile
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -49,13 +49,12 @@ def run(given: Namespace) -> int:
             print(table(pairs, said).replace(f"{folder}/", ""), flush=True)
 
         if given.kernelbench:
-            judge("KernelBench", partial(_verdict, Path(peer.__file__), given.kernelbench.resolve()))
+            judge("KernelBench", partial(_verdict, peer.__file__, given.kernelbench.resolve(), ()))
         if given.gpucheck:
-            judge("gpucheck", partial(_verdict, Path(gpuchecked.__file__), given.gpucheck.resolve(), peer.MARK))
+            judge("gpucheck", partial(_verdict, gpuchecked.__file__, given.gpucheck.resolve(), (peer.MARK,)))
     return 0
 
 
-def _verdict(script: Path, package: Path, *arguments: str | Path) -> str:
-    *options, path = arguments
-    verdict, _, _ = peer.asked(script, package, Path(path), *map(str, options))
+def _verdict(script: str, package: Path, options: Sequence[str], path: Path) -> str:
+    verdict, _, _ = peer.asked(Path(script), package, path, *options)
     return _VERDICTS[verdict]

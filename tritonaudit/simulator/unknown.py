@@ -48,7 +48,7 @@ class UnknownAccesses(Accesses):
         if pointer.undefined is not None or pointer.wrapped is not None:
             return None
         low, high = map(buffer_of, _bounds(pointer))
-        if low != high:
+        if low != high and pointer.affine is not None:
             low, high = map(buffer_of, _exact_bounds(pointer))
         buffer = self.addressing.space[low] if low == high else None
         if buffer is None or not is_imagined(buffer.tensor):

@@ -276,9 +276,8 @@ class Course(Trials):
     def _watched(self, case: Case) -> CaseOutcome:
         """What a call shows of memory: how it computes is the GPU's to show."""
         from tritonaudit.suites import memory
-        from tritonaudit.suites.correctness import examine
 
-        outcome = examine(self.device, self.subject, case, judges=False)
+        outcome = self._examine(case, judges=False)
         seen = tuple(one for one in outcome.sightings if one.symptom in memory.SYMPTOMS)
         unchecked = tuple(one for one in outcome.unchecked if one[0] in memory.SYMPTOMS)
         checked = outcome.checked & memory.SYMPTOMS
@@ -431,10 +430,10 @@ class Course(Trials):
     def _call(self, case: Case) -> CaseOutcome:
         return self._try(CALL, case, self._examine)
 
-    def _examine(self, case: Case, config: int = 0) -> CaseOutcome:
+    def _examine(self, case: Case, config: int = 0, *, judges: bool = True) -> CaseOutcome:
         from tritonaudit.suites.correctness import examine
 
-        return examine(self.device, self.subject, case, config)
+        return examine(self.device, self.subject, case, config, judges=judges)
 
     def _with_few(self, case: Case) -> CaseOutcome:
         return examine_with_few(self.device, self.subject, case)
