@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -29,7 +31,9 @@ PERFORMANCE = "performance"
 _LEAST_JOBS_BESIDE = 2
 """With fewer processes compiling comes before trying."""
 _LEAST_JOBS_OF_BOTH = 4
-"""With fewer processes compiling has half as many, and timing follows trying."""
+"""With fewer processes timing follows trying."""
+_NICENESS = 5
+"""Of compiling beside trying, which is awaited for longer: a third of a core that both want."""
 _ALWAYS_RUN = RUN_PARTS | {PERFORMANCE}
 """Parts that need workers, whatever is known from earlier audits."""
 
@@ -71,12 +75,18 @@ def audit_paths(paths: Sequence[Path], config: Config, request: AuditRequest, pr
     """Audit the files and folders in all the parts that are asked for, until that is interrupted."""
     if request.parts & _ALWAYS_RUN:
         warm_up()
-    with cancelling() as cancel, ThreadPoolExecutor(1) as thread:
+    with cancelling() as cancel, ThreadPoolExecutor(1, initializer=_give_way) as thread:
         try:
             return _audited(paths, config, request, progress, thread, cancel)
         except BaseException:
             cancel()
             raise
+
+
+def _give_way() -> None:
+    """Have this thread, and the workers that it starts, compute where others need not."""
+    if sys.platform == "linux":  # elsewhere it would be the whole process
+        os.nice(_NICENESS)
 
 
 def _audited(
@@ -167,8 +177,7 @@ def _compile(paths: Sequence[Path], config: Config, request: AuditRequest, progr
     from tritonaudit.compile.stage import compile_paths
     from tritonaudit.report.compiled import CompiledSection
 
-    jobs = max(1, request.jobs // 2) if _tries_beside(request) and request.jobs < _LEAST_JOBS_OF_BOTH else request.jobs
-    compiled = compile_paths(paths, config, CompileRequest(jobs=jobs, seconds=request.seconds), progress)
+    compiled = compile_paths(paths, config, CompileRequest(jobs=request.jobs, seconds=request.seconds), progress)
     return compiled.audit, (CompiledSection(compiled),), False
 
 

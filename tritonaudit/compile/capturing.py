@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -45,12 +47,16 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Gathered:
-    """Launches on every target, and what could not be had."""
+    """Launches on every target, and what could not be had.
+
+    They were `begun` when the first result came, by the monotonic clock: what a worker imports first is over then.
+    """
 
     launches: tuple[Launch, ...] = ()
     sweeps: tuple[SweepLaunches, ...] = ()
     problems: tuple[Problem, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
+    begun: float = math.inf
 
     def __or__(self, other: Gathered) -> Gathered:
         return Gathered(
@@ -58,6 +64,7 @@ class Gathered:
             (*self.sweeps, *other.sweeps),
             (*self.problems, *other.problems),
             (*self.outcomes, *other.outcomes),
+            min(self.begun, other.begun),
         )
 
 
@@ -88,7 +95,7 @@ def capture_subjects(
     """
     if not files:
         return Gathered()
-    results = _on_each(
+    results, begun = _on_each(
         targets,
         jobs,
         files,
@@ -104,6 +111,7 @@ def capture_subjects(
             *_shortfalls(captured, targets),
             *stand_ins_said((one.task.path, one.stood_in) for one in captured),
         ),
+        begun=begun,
     )
 
 
@@ -129,7 +137,7 @@ def infer_kernels(
     if not tasks:
         return Gathered(problems=tuple(problems))
 
-    results = _on_each(
+    results, begun = _on_each(
         targets,
         jobs,
         tasks,
@@ -142,6 +150,7 @@ def infer_kernels(
         ),
         problems=tuple(problems),
         outcomes=tuple(outcome for result in results for outcome in _uninferred(*result)),
+        begun=begun,
     )
 
 
@@ -208,13 +217,14 @@ def _on_each(
     items: Sequence[Item],
     known: Callable[[Item, str], Sequence[Found] | None],
     work: Callable[[str, Sequence[Item], int], Iterator[Found]],
-) -> list[Found]:
-    """What is known of the items on each target, and what comes of the work for the others of each.
+) -> tuple[list[Found], float]:
+    """What is known of the items on each target, and what comes of the work for the others of each; and from when on.
 
     The work for a target has its share of the processes, which are its own. What is known is looked up before any
     thread begins: each would read the project again, and wait for the others to do so.
     """
     found: dict[str, list[Found]] = {target: [] for target in targets}
+    begun: list[float] = []
     waiting: dict[str, list[Item]] = {}
     for target in targets:
         for item in items:
@@ -223,13 +233,17 @@ def _on_each(
                 waiting.setdefault(target, []).append(item)
             else:
                 found[target].extend(results)
+    at_once = min(jobs, len(waiting))
+
+    def worked(target: str) -> None:
+        for result in work(target, waiting[target], max(1, jobs // at_once)):
+            begun.append(time.monotonic())
+            found[target].append(result)
+
     if waiting:
-        at_once = min(jobs, len(waiting))
         with ThreadPoolExecutor(at_once) as threads:
-            new = threads.map(lambda target: list(work(target, waiting[target], max(1, jobs // at_once))), waiting)
-            for target, results in zip(waiting, new, strict=True):
-                found[target].extend(results)
-    return [result for results in found.values() for result in results]
+            list(threads.map(worked, waiting))
+    return [result for results in found.values() for result in results], min(begun, default=math.inf)
 
 
 def _on(

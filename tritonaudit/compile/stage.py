@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from tritonaudit.capture.launch import KernelRef, Launch, Program
 from tritonaudit.compile.audit import CompileAudit, CompileRequest, judge_kernels
-from tritonaudit.compile.capturing import capture_subjects, infer_kernels
+from tritonaudit.compile.capturing import Gathered, capture_subjects, infer_kernels
 from tritonaudit.compile.compiling import Compiled, Time, compile_programs
 from tritonaudit.compile.facts import CompiledKernel
 from tritonaudit.compile.gather import gather
@@ -46,7 +47,7 @@ def compile_paths(
     captured = {(launch.kernel.path, launch.kernel.line) for launch in gathered.launches}
     gathered |= infer_kernels(found.files, captured, targets, jobs, kept)
     kept.write()
-    compiled = _compiled(gathered.launches, jobs, request.seconds, progress)
+    compiled = _compiled(gathered, jobs, request.seconds, progress)
     kernels = gather(gathered.launches, compiled.variants, gathered.sweeps)
     keep_last(kernels)
     audit = _judged(kernels, gathered.launches, found.files, config, request, kept)
@@ -75,18 +76,21 @@ def compile_paths(
     )
 
 
-def _compiled(launches: Sequence[Launch], jobs: int, seconds: float, progress: Progress) -> Compiled:
+def _compiled(gathered: Gathered, jobs: int, seconds: float, progress: Progress) -> Compiled:
     """What the launches' programs compile to; of an autotuner's configs, the first tells why accesses are narrow.
 
     Explaining takes several compilations, and what it blames, arguments that a launch passes, is theirs alike: it comes
-    last. However few the seconds are, one program of each kernel is compiled for each target.
+    last. The seconds are those of calling wrappers, too. However few they are, one program of each kernel is compiled
+    for each target.
     """
+    launches = gathered.launches
     explained: dict[tuple[object, ...], Program] = {}
     for launch in launches:
         if launch.program is not None:
             same = (launch.kernel, launch.target, launch.signature, launch.specialisation)
             explained.setdefault(same, launch.program)
-    limit = Time(seconds * max(1, len({(launch.kernel.path, launch.subject or launch.kernel) for launch in launches})))
+    subjects = {(launch.kernel.path, launch.subject or launch.kernel) for launch in launches}
+    limit = Time(seconds * max(1, len(subjects)), min(gathered.begun, time.monotonic()))
     first, further = _in_turns(launches)
     known = compile_programs(first, jobs, progress, explains=False)
     known |= compile_programs(further, jobs, progress, explains=False, limit=limit)
@@ -95,12 +99,13 @@ def _compiled(launches: Sequence[Launch], jobs: int, seconds: float, progress: P
 
 
 def _in_turns(launches: Sequence[Launch]) -> tuple[list[Program], list[Program]]:
-    """The first program of each kernel for each target, and the others: the second of each, then the third."""
+    """The shortest program of each kernel for each target, and the others: the second of each, then the third."""
     turns: dict[Program, int] = {}
     numbers: Counter[tuple[KernelRef, str]] = Counter()
-    for launch in launches:
-        if launch.program is not None and launch.program not in turns:
-            turns[launch.program] = numbers[launch.kernel, launch.target]
+    compiled = [(launch, launch.program) for launch in launches if launch.program is not None]
+    for launch, program in sorted(compiled, key=lambda one: len(one[1].ttir)):
+        if program not in turns:
+            turns[program] = numbers[launch.kernel, launch.target]
             numbers[launch.kernel, launch.target] += 1
     first = [program for program, turn in turns.items() if not turn]
     return first, sorted((program for program, turn in turns.items() if turn), key=turns.__getitem__)

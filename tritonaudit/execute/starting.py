@@ -240,7 +240,7 @@ def _forked(memory: int, descriptors: tuple[int, ...]) -> int:
     folder = above_streams(os.open(".", os.O_PATH))
     try:
         with _lock:
-            request = Request(memory, without_secrets(os.environ), _paths())
+            request = Request(memory, without_secrets(os.environ), _paths(), os.getpriority(os.PRIO_PROCESS, 0))
             while (warm := _current(key)) is not None:
                 try:
                     number = warm.fork(request, (*descriptors, folder))

@@ -79,7 +79,7 @@ _MODULES = (
 
 @dataclass(frozen=True)
 class Request:
-    """A supervisor that is wanted: its worker's memory in bytes, and what is to be as in the command at this moment.
+    """A supervisor that is wanted: its worker's memory in bytes, and what is to be as in the thread that asks for it.
 
     The descriptors beside it are those of the supervisor's stdin and stdout, of the channel, and of the folder that it
     is to work in.
@@ -88,6 +88,7 @@ class Request:
     memory: int
     environment: dict[str, str]
     paths: tuple[str, ...]
+    niceness: int
 
 
 def main() -> NoReturn:
@@ -276,6 +277,8 @@ def _supervise(request: Request, descriptors: list[int]) -> NoReturn:
     for descriptor in rest:
         os.set_inheritable(descriptor, False)
     os.setsid()
+    with suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, request.niceness)
     os.environ.clear()
     os.environ.update(request.environment)
     sys.path[:] = request.paths

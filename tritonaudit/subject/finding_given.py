@@ -9,18 +9,17 @@ from typing import Any
 import torch
 
 from tritonaudit.capture.standin import Host, tensors_on
-from tritonaudit.capture.task import IMPORT_SECONDS
-from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import text_of
 from tritonaudit.subject.asking import reaching
-from tritonaudit.subject.dimension import Dimension, size_of
+from tritonaudit.subject.dimension import Dimension
 from tritonaudit.subject.given import Given, GivenTensor, dimension_name
-from tritonaudit.subject.inputs import Arguments, as_given, call, remade, seed, tensors_in
+from tritonaudit.subject.inputs import Arguments, as_given, remade, seed, tensors_in
 from tritonaudit.subject.kernelbench import Built
 from tritonaudit.subject.model import INTEGER, Case, Subject
+from tritonaudit.subject.refusals import refusals
 from tritonaudit.subject.size_kind import size_names
 from tritonaudit.subject.sweep import compile_cases
-from tritonaudit.subject.varying import each_tensor, has_shapes
+from tritonaudit.subject.varying import has_shapes
 
 _LOOKED_AT = 1 << 22
 """Elements, of which the values are looked at as they are given."""
@@ -28,9 +27,6 @@ _MOST = 1 << 27
 """Elements that are made for that where the function makes no fewer."""
 _FEW = 64
 """Of each dimension, where it does."""
-_ANSWER_SECONDS = 1.0
-"""For a reference to take tensors without memory, which takes milliseconds unless it goes over a size in a loop."""
-_NO_ANSWER = f"the reference does not say within {_ANSWER_SECONDS:.0f} s whether it takes other sizes"
 _FILLING = frozenset(("fill", "pattern", "special"))
 """Keywords by which a function is asked for a fill."""
 
@@ -170,7 +166,7 @@ def _with_sizes(
     tensors = tuple(replace(tensor, dims=tuple(_named(dim, free) for dim in tensor.dims)) for tensor in plain.tensors)
     given = replace(plain, tensors=tensors, sizes=free)
     given = replace(given, is_remade=_is_remade(subject, case, given))
-    given = replace(given, why_not=_refusals(subject, given, arguments))
+    given = replace(given, why_not=refusals(subject, given, arguments))
     refused = {name: why for name, size in free.items() if (why := _why_refused(given, name, size))}
     fixed = {name: free[name] for name in refused}
     tensors = tuple(replace(tensor, dims=tuple(fixed.get(str(dim), dim) for dim in tensor.dims)) for tensor in tensors)
@@ -226,45 +222,6 @@ def _is_remade(subject: Subject, case: Case, given: Given) -> bool:
 
 
 def _why_refused(given: Given, name: str, size: int) -> str:
-    whys = [given.why_not({name: other}) for other in _probes(size)]
-    return whys[0] if all(whys) else ""
-
-
-def _refusals(subject: Subject, given: Given, arguments: Arguments) -> Callable[[Mapping[str, int]], str]:
-    """Why the reference refuses other sizes, as far as tensors without memory show it: what it does as given it can."""
-    if subject.reference is None or _refusal(subject, given, arguments, given.sizes):
-        return lambda _: ""
-    known: dict[tuple[tuple[str, int], ...], str] = {}
-    too_long: list[Mapping[str, int]] = []
-
-    def why_not(sizes: Mapping[str, int]) -> str:
-        key = tuple(sorted(sizes.items()))
-        if key not in known:
-            whole = {**given.sizes, **sizes}
-            if any(all(whole[name] >= size for name, size in one.items()) for one in too_long):
-                return _NO_ANSWER
-            known[key] = _refusal(subject, given, arguments, whole, _ANSWER_SECONDS)
-            if known[key] == _NO_ANSWER:
-                too_long.append(whole)
-        return known[key]
-
-    return why_not
-
-
-def _refusal(
-    subject: Subject, given: Given, arguments: Arguments, sizes: Mapping[str, int], seconds: float = IMPORT_SECONDS
-) -> str:
-    def hollow(number: int, tensor: torch.Tensor) -> torch.Tensor:
-        shape = tuple(size_of(dim, sizes) for dim in given.tensors[number].dims)
-        return torch.empty(shape, dtype=tensor.dtype, device="meta")
-
-    assert subject.reference is not None
-    try:
-        with time_limit(seconds), tensors_on(Host.META), torch.no_grad():
-            positional, keywords = each_tensor(arguments, hollow)
-            call(subject.reference, positional, keywords, gradients=False)
-    except OutOfTime:
-        return _NO_ANSWER
-    except (Exception, SystemExit) as error:
-        return f"the reference refuses other sizes: {text_of(error)}"
-    return ""
+    first, *others = _probes(size)
+    why = given.why_not({name: first})
+    return why if why and all(given.why_not({name: other}) for other in others) else ""

@@ -343,7 +343,9 @@ def _given_size_axis(
 ) -> tuple[Axis, list[LeftOut]]:
     wanted = (*_around(blocks[:1]), 1, *_around(blocks[1:]), *turns)
     alone = frozenset((*_around(blocks[1:]), *turns)) - {*_around(blocks[:1]), ordinary, 1}
-    reasons = {size: given.why_not({name: size}) or limits.excess({name: size}) for size in wanted if size != ordinary}
+    others = [size for size in wanted if size != ordinary]
+    refused = {size: given.why_not({name: size}) for size in sorted(others, reverse=True)}  # the largest tells most
+    reasons = {size: refused[size] or limits.excess({name: size}) for size in others}
     left_out = [LeftOut(AxisValue(name, size), why) for size, why in reasons.items() if why]
     fitting = (ordinary, *(size for size, why in reasons.items() if not why))
     smaller = smaller_sizes(given, name, ordinary, blocks)

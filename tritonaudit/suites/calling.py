@@ -155,26 +155,53 @@ class Called:
         return writers[-1] if writers else None
 
 
+Meanwhile = Callable[..., None]
+"""What to do with the arguments of a call while it is made elsewhere."""
+
+
+def nothing_meanwhile(*_: Arguments) -> None:
+    """Wait for the call to be over."""
+
+
 class Elsewhere(Protocol):
     """In the place of a wrapper that is called in a process of its own."""
 
-    def called(self, subject: Subject, case: Case, how: How, arguments: Arguments | None = None) -> Called:
+    def called(
+        self,
+        subject: Subject,
+        case: Case,
+        how: How,
+        arguments: Arguments | None = None,
+        meanwhile: Meanwhile = nothing_meanwhile,
+    ) -> Called:
         """What calling it there comes to, on the arguments, or else on those that the case gives."""
 
-    def calls(self, subject: Subject, case: Case, values: Sequence[Arguments], draw: int) -> Any:
+    def calls(
+        self,
+        subject: Subject,
+        case: Case,
+        values: Sequence[Arguments],
+        draw: int,
+        meanwhile: Meanwhile = nothing_meanwhile,
+    ) -> Any:
         """What the `Calls` of integrity come to there."""
 
 
 def call_subject(
-    device: Device, subject: Subject, case: Case, how: How = How(), arguments: Arguments | None = None
+    device: Device,
+    subject: Subject,
+    case: Case,
+    how: How = How(),
+    arguments: Arguments | None = None,
+    meanwhile: Meanwhile = nothing_meanwhile,
 ) -> Called:
     """Call the subject's wrapper on the arguments, or else on the inputs of a case.
 
-    What user code raises is part of the answer.
+    What user code raises is part of the answer. Where another process makes the call there is a `meanwhile`.
     """
     if isinstance(subject.function, Absent):
         caller: Elsewhere = subject.function.caller
-        return caller.called(subject, case, how, arguments)
+        return caller.called(subject, case, how, arguments, meanwhile)
     called = called_here(device, subject, case, how, arguments)
     harness.repair()
     return called

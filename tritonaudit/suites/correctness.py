@@ -27,7 +27,7 @@ from tritonaudit.suites.facts import NOT_COMPILED, Symptom
 from tritonaudit.suites.formats import wide
 from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
-from tritonaudit.suites.references import References, references
+from tritonaudit.suites.references import Ahead, References, references
 from tritonaudit.suites.sentences import counted, differ
 from tritonaudit.suites.tolerance import judge
 from tritonaudit.suites.wrapper import wrapper_ref
@@ -56,10 +56,11 @@ _FAR = 1e-2
 def examine(device: Device, subject: Subject, case: Case, config: int = 0, *, judges: bool = True) -> CaseOutcome:
     """Call the subject once and look at all that came of it, at the results only if it `judges`."""
     started = time.perf_counter()
-    called = call_subject(device, subject, case, How(config=config))
+    ahead = Ahead(subject, case, are_precise=judges)
+    called = call_subject(device, subject, case, How(config=config), meanwhile=ahead.find)
     watched = memory.SYMPTOMS if device.is_engine else frozenset[Symptom]()
     if called.error is None:
-        outcome = _returned(subject, case, called, watched, judges=judges)
+        outcome = _returned(subject, case, called, watched, ahead, judges=judges)
     elif device.lost is not None:
         outcome = lost(case, device.lost)
     else:
@@ -211,14 +212,14 @@ def _blamed(subject: Subject, called: Called) -> KernelRef:
 
 
 def _returned(
-    subject: Subject, case: Case, called: Called, watched: frozenset[Symptom], *, judges: bool
+    subject: Subject, case: Case, called: Called, watched: frozenset[Symptom], ahead: Ahead, *, judges: bool
 ) -> CaseOutcome:
     sightings = [*memory.sightings(called), *_changed(subject, called), *_unwritten(subject, called)]
     checked = _CALLS | watched
     if subject.reference is None:
         return _unjudged(case, checked, sightings, "the subject has no reference")
     kernels = {ran.launch.kernel for ran in called.ran}
-    found = references(subject, called.given, case, kernels, len(called.results), are_precise=judges)
+    found = ahead.references(called.given, kernels, len(called.results))
     if not found.same:
         if found.has_failed and 0 in case.sizes.values():  # nobody says what is right here
             sightings = [replace(one, text=f"{one.text}, {_BEYOND}", is_certain=False) for one in sightings]

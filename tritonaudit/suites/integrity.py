@@ -21,14 +21,14 @@ from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Spent
 from tritonaudit.suites.buffers import Effects, compare_buffers
-from tritonaudit.suites.calling import Device, copied, is_same
+from tritonaudit.suites.calling import Device, Meanwhile, copied, is_same, nothing_meanwhile
 from tritonaudit.suites.calls import Call, Calls, calls_here, values_of
 from tritonaudit.suites.correctness import why_refused
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.harness import Replaced
 from tritonaudit.suites.kept_results import foreign_results, in_memory_of_others, kept_from_earlier, shares_memory
 from tritonaudit.suites.outcome import CaseOutcome, Said, Sighting
-from tritonaudit.suites.references import References, arithmetic_of, references
+from tritonaudit.suites.references import Ahead, References, arithmetic_of
 from tritonaudit.suites.sentences import listed
 from tritonaudit.suites.uncompared import gives_back
 from tritonaudit.suites.weak_reference import are_weighed, is_shown_elsewhere, why_blind, why_weak
@@ -66,8 +66,9 @@ def integrity(device: Device, subject: Subject, case: Case, draw: int = 0) -> Ca
     started = time.perf_counter()
     given = values_of(device, subject, case, draw)
     given = (*given, *_left(subject, case, given))
-    made = calls_of(device, subject, case, given, draw)
-    outcome = _outcome(device, subject, case, made.calls, given)
+    ahead = Ahead(subject, case)
+    made = calls_of(device, subject, case, given, draw, ahead.find if _is_decisive(case) else nothing_meanwhile)
+    outcome = _outcome(device, subject, case, made.calls, given, ahead)
     doubt = subject.function.doubt if isinstance(subject.function, Absent) else ""
     unvouched = ((Symptom.PATCHED, f"what judges it cannot be separated from it: {doubt}"),) if doubt else ()
     return replace(
@@ -100,7 +101,7 @@ def _left(subject: Subject, case: Case, given: Sequence[Arguments]) -> Iterator[
 
 
 def _outcome(
-    device: Device, subject: Subject, case: Case, calls: Sequence[Call], given: Sequence[Arguments]
+    device: Device, subject: Subject, case: Case, calls: Sequence[Call], given: Sequence[Arguments], ahead: Ahead
 ) -> CaseOutcome:
     first = calls[0]
     if isinstance(first.error, NotSimulated):
@@ -109,13 +110,15 @@ def _outcome(
         why = "" if device.lost else why_refused(subject, case, given[0], first.error)
         left = tuple((symptom, why) for symptom in _OF_CALLS if why)
         return CaseOutcome(case, frozenset(), unchecked=left, is_refused=bool(why))
-    return _judged(device, subject, case, calls, given)
+    return _judged(device, subject, case, calls, given, ahead)
 
 
-def calls_of(device: Device, subject: Subject, case: Case, values: Sequence[Arguments], draw: int) -> Calls:
+def calls_of(
+    device: Device, subject: Subject, case: Case, values: Sequence[Arguments], draw: int, meanwhile: Meanwhile
+) -> Calls:
     """Make the calls where the wrapper is, with the values of these arguments, of which something was drawn."""
     if isinstance(subject.function, Absent):
-        made: Calls = subject.function.caller.calls(subject, case, values, draw)
+        made: Calls = subject.function.caller.calls(subject, case, values, draw, meanwhile)
         return made
     return calls_here(device, subject, case, values)
 
@@ -131,15 +134,15 @@ def _patched(subject: Subject, one: Replaced) -> Sighting:
 
 
 def _judged(
-    device: Device, subject: Subject, case: Case, calls: Sequence[Call], given: Sequence[Arguments]
+    device: Device, subject: Subject, case: Case, calls: Sequence[Call], given: Sequence[Arguments], ahead: Ahead
 ) -> CaseOutcome:
     first = calls[0]
     if first.fallback is not None or first.strange:
         found = [*_fallback(calls), *_no_tensor(first)]
         checked = frozenset(symptom for symptom, _, _ in found)
         return CaseOutcome(case, checked, tuple(_sightings(wrapper_ref(subject), found)))
-    is_decisive = case.fill == Case().fill
-    answers, missing = _answers(subject, case, calls, given) if is_decisive else ({}, _ALIKE)
+    is_decisive = _is_decisive(case)
+    answers, missing = _answers(subject, calls, given, ahead) if is_decisive else ({}, _ALIKE)
     weak = [text for number, text in why_weak(first, answers) if not is_shown_elsewhere(device, subject, case, number)]
     effects = compare_buffers(device, subject, case, given[0]) if 0 in answers else Effects()
     blind = [*filter(None, (effects.uncompared,)), *why_blind(subject, case, given, answers)] if not weak else []
@@ -174,15 +177,19 @@ def _judged(
     return CaseOutcome(case, checked, sightings, tuple(unchecked))
 
 
+def _is_decisive(case: Case) -> bool:
+    return case.fill == Case().fill
+
+
 def _answers(
-    subject: Subject, case: Case, calls: Sequence[Call], given: Sequence[Arguments]
+    subject: Subject, calls: Sequence[Call], given: Sequence[Arguments], ahead: Ahead
 ) -> tuple[dict[int, References], str]:
     """What the reference gives for each set of values; if it does not, why."""
     if subject.reference is None:
         return {}, "the subject has no reference"
     kernels = {ran.launch.kernel for one in calls for ran in one.ran}
     number = len(calls[0].results)
-    found = {n: references(subject, given[n], case, kernels, number) for n in {one.values for one in calls}}
+    found = {n: ahead.references(given[n], kernels, number) for n in {one.values for one in calls}}
     if not found[0].same:
         return {}, found[0].reason
     if len(found[0].same) != len(calls[0].results):

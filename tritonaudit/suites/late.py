@@ -83,6 +83,7 @@ class Patience:
     _cpu: float = field(default_factory=lambda: _computed())
     _queued: float = field(default_factory=lambda: _queued())
     _elsewhere: float = 0.0
+    _of_children: float | None = field(default=None, init=False)
     _looks: int = field(default=0, init=False)
     _in_launches: int = field(default=0, init=False)
 
@@ -91,7 +92,7 @@ class Patience:
         self._looks += 1
         self._in_launches += _is_launching(frame)
         wall = time.monotonic() - self._began - self._elsewhere
-        computed = _computed() - self._cpu
+        computed = _computed(self._of_children) - self._cpu
         waits = wall >= self.waiting and computed + _queued() - self._queued < _WAITING * wall
         computes = computed + self._elsewhere >= self.seconds
         if waits or computes or wall >= _PATIENCE * self.seconds:
@@ -107,14 +108,28 @@ class Patience:
         """Have the clock strike, from when it can no longer be said that all is over soon."""
         signal.setitimer(signal.ITIMER_REAL, self.waiting / 2, _LOOKS)
 
+    def rest(self) -> Patience:
+        """All that is left, for another process to compute for this one."""
+        spent = time.monotonic() - self._began
+        return Patience(*(max(limit - spent, LEAST_SECONDS / 5) for limit in (self.seconds, self.waiting)))
+
     @contextmanager
-    def elsewhere(self) -> Iterator[Patience]:
-        """While another process computes for this one, which has all that is left, no clock strikes here."""
+    def beside(self) -> Iterator[None]:
+        """While another process computes, which has its own patience, only what this one computes counts."""
+        self._of_children = seconds_of_children()
+        try:
+            yield
+        finally:
+            before, self._of_children = self._of_children, None
+            self._cpu += seconds_of_children() - before
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        """While this one waits for another process, which has its own patience, no clock strikes here."""
         signal.setitimer(signal.ITIMER_REAL, 0)
         began, computed = time.monotonic(), seconds_of_children()
-        spent = began - self._began
         try:
-            yield Patience(*(max(limit - spent, LEAST_SECONDS / 5) for limit in (self.seconds, self.waiting)))
+            yield
         finally:
             self._elsewhere += time.monotonic() - began
             self._cpu += seconds_of_children() - computed
@@ -163,9 +178,9 @@ def _is_launching(frame: FrameType | None) -> bool:
     return False
 
 
-def _computed() -> float:
+def _computed(of_children: float | None = None) -> float:
     """Seconds for which this process and those that it has started have computed: a compiler may be one of these."""
-    return time.process_time() + seconds_of_children()
+    return time.process_time() + (seconds_of_children() if of_children is None else of_children)
 
 
 def _queued() -> float:

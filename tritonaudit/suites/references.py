@@ -15,7 +15,7 @@ import torch
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 from tritonaudit.capture.launch import KernelRef
-from tritonaudit.capture.record import noting
+from tritonaudit.capture.record import Noted, noting
 from tritonaudit.execute.blame import described
 from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.subject.inputs import Arguments, call, passed_in, seed_torch, tensors_in
@@ -102,13 +102,47 @@ def references(
     Unless they `are_precise` it is only seen whether it takes the arguments. That it launches a kernel of somebody's is
     fair; one that launches a kernel which is `judged` agrees with it always.
     """
+    return _heard(_found(subject, given, case, number, are_precise=are_precise), judged)
+
+
+class Ahead:
+    """What the reference gives, found while the wrapper is called elsewhere: little of it hangs on that call."""
+
+    def __init__(self, subject: Subject, case: Case, *, are_precise: bool = True) -> None:
+        self._subject, self._case, self._are_precise = subject, case, are_precise
+        self._known: list[tuple[Arguments, _Found]] = []
+
+    def find(self, *sets: Arguments) -> None:
+        """Find it for each of these sets of arguments, which is not changed before it is asked for."""
+        if self._subject.reference is not None:
+            for given in sets:
+                found = _found(self._subject, given, self._case, None, are_precise=self._are_precise)
+                self._known.append((given, found))
+
+    def references(self, given: Arguments, judged: Collection[KernelRef], number: int) -> References:
+        """The `references` for a set of arguments, found now where they are not known yet."""
+        for of, found in self._known:
+            if of is given and (found[0].has_failed or len(found[0].same) == number):
+                return _heard(found, judged)
+        return references(self._subject, given, self._case, judged, number, are_precise=self._are_precise)
+
+
+_Found = tuple[References, Noted]
+"""What the reference gives, and what it launches."""
+
+
+def _found(subject: Subject, given: Arguments, case: Case, number: int | None, *, are_precise: bool) -> _Found:
     with noting() as noted:
-        found = _references(subject, given, case, number) if are_precise else _same(subject, given, case, number)
+        return (_references if are_precise else _same)(subject, given, case, number), noted
+
+
+def _heard(found: _Found, judged: Collection[KernelRef]) -> References:
+    answer, noted = found
     if own := noted.launched & set(judged):
         return References(reason=f"the reference launches {_named(own)}, which is judged: it agrees with itself always")
     if noted.idle:
         return References(reason=f"the reference launches {_named(noted.idle)}, which only a GPU executes for it")
-    return found
+    return answer
 
 
 def _same(subject: Subject, given: Arguments, case: Case, number: int | None) -> References:

@@ -12,7 +12,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -20,7 +20,7 @@ from typing import NoReturn
 from tritonaudit.capture.device import report_multiprocessors
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.task import IMPORT_SECONDS
-from tritonaudit.capture.time_limit import time_limit
+from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.data import NotData, decode
 from tritonaudit.execute.blame import Account, Recounted
 from tritonaudit.execute.confine import borrow_compiled, confine
@@ -54,7 +54,7 @@ from tritonaudit.suites.apart.messages import (
 )
 from tritonaudit.suites.apart.nursery import Nursery
 from tritonaudit.suites.apart.sending import Opened, Parcel, receive, send
-from tritonaudit.suites.calling import Called, Device, How, Result
+from tritonaudit.suites.calling import Called, Device, How, Meanwhile, Result, nothing_meanwhile
 from tritonaudit.suites.calls import Call, Calls
 from tritonaudit.suites.late import current_patience, longest
 from tritonaudit.suites.provenance import Computed
@@ -118,7 +118,14 @@ class Apart:
         """One in which host code sees so many."""
         return Apart(self._device, self._path, self._name, multiprocessors, streams=self._streams)
 
-    def called(self, subject: Subject, case: Case, how: How, arguments: Arguments | None = None) -> Called:
+    def called(
+        self,
+        subject: Subject,
+        case: Case,
+        how: How,
+        arguments: Arguments | None = None,
+        meanwhile: Meanwhile = nothing_meanwhile,
+    ) -> Called:
         """What calling the wrapper on the arguments, or else on the inputs of a case, comes to.
 
         Raises Unsendable for arguments that cannot be passed on, which are nobody's but the caller's to make.
@@ -131,7 +138,7 @@ class Apart:
                 given = make_inputs(subject, case)
         with self._believed():
             sent = (given,) if how.has_memory else ()
-            word, opened = self._asked(subject, case, how, sent, is_remade=arguments is None)
+            word, opened = self._asked(subject, case, how, sent, meanwhile, is_remade=arguments is None)
             if not isinstance(word, Answer):
                 raise NotData("an answer other than the one asked for")
             with opened:
@@ -141,10 +148,17 @@ class Apart:
         reported = self._multiprocessors, word.asks_multiprocessors, word.operators
         return Called(given, results, changed, word.ran, error, *reported)
 
-    def calls(self, subject: Subject, case: Case, values: Sequence[Arguments], draw: int) -> Calls:
+    def calls(
+        self,
+        subject: Subject,
+        case: Case,
+        values: Sequence[Arguments],
+        draw: int,
+        meanwhile: Meanwhile = nothing_meanwhile,
+    ) -> Calls:
         """What the calls of integrity come to, with these sets of values, of which something was drawn."""
         with self._believed():
-            word, opened = self._asked(subject, case, How(), values, draw)
+            word, opened = self._asked(subject, case, How(), values, meanwhile, draw)
             if not isinstance(word, CallsAnswer) or not word.calls:
                 raise NotData("an answer other than the one asked for")
             with opened:
@@ -156,6 +170,7 @@ class Apart:
         case: Case,
         how: How,
         inputs: Sequence[Arguments],
+        meanwhile: Meanwhile,
         draw: int | None = None,
         *,
         is_remade: bool = True,
@@ -170,21 +185,31 @@ class Apart:
                 raise
             sent, parcel = (), Parcel()
         patience = current_patience()
-        with patience.elsewhere() as left:
-            seconds = left.seconds, left.waiting, longest(left.seconds) - 1
-            question = Question(case, how, subject.gradients, tuple(subject.mutates), *seconds, draw, sent)
-            try:
-                send(self._connection, pickle.dumps(question), parcel.file())
-            except OSError:
-                self._die_alike()
+        left = patience.rest()
+        seconds = left.seconds, left.waiting, longest(left.seconds) - 1
+        question = Question(case, how, subject.gradients, tuple(subject.mutates), *seconds, draw, sent)
+        try:
+            send(self._connection, pickle.dumps(question), parcel.file())
+        except OSError:
+            self._die_alike()
+        late: OutOfTime | None = None
+        try:
+            with patience.beside():
+                meanwhile(*inputs)
+        except OutOfTime as error:  # of which the other one, who is still at it, knows nothing
+            late = error
+        with nullcontext() if late else patience.elsewhere():
             word, opened = self._word()
         if isinstance(word, Outgrown):
             self._outgrow()
-            return self._asked(subject, case, how, inputs, draw, is_remade=is_remade)
+            return self._asked(subject, case, how, inputs, nothing_meanwhile, draw, is_remade=is_remade)
         if isinstance(word, Broken):
             raise Recounted(word.account)
         if isinstance(word, TookTooLong):
             raise patience.late(waits=word.waits, computes=word.computes, in_host=word.in_host, account=word.account)
+        if late:
+            with opened:
+                raise late
         return word, opened
 
     def _outgrow(self) -> None:
