@@ -49,6 +49,8 @@ _PRODUCTS = frozenset(
     ("matmul", "__matmul__", "__rmatmul__", "mm", "bmm", "addmm", "baddbmm", "einsum", "linear", "conv1d", "conv2d")
 ) | {"scaled_dot_product_attention"}
 _EMPTY = frozenset(("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided"))
+_HEEDED = _READS | _PRODUCTS | _EMPTY | {"cuda", "to", "cpu", "type", "get_device", "pin_memory"}
+"""What is another thing on a GPU even without keywords."""
 
 
 class _OnStandIn(TorchFunctionMode):  # type: ignore[misc]
@@ -61,8 +63,10 @@ class _OnStandIn(TorchFunctionMode):  # type: ignore[misc]
     def __torch_function__(
         self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        kwargs = dict(kwargs or {})
         name = getattr(func, "__name__", "")
+        if not kwargs and name not in _HEEDED:
+            return func(*args)
+        kwargs = dict(kwargs or {})
         if _is_gpu(kwargs.get("device")):
             kwargs["device"] = self._host
         if kwargs.get("pin_memory"):

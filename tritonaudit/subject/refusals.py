@@ -22,7 +22,7 @@ from tritonaudit.subject.varying import each_tensor
 _ANSWER_SECONDS = 1.0
 """For a reference to take tensors without memory, which takes milliseconds unless it goes over a size in a loop."""
 _NO_ANSWER = f"the reference does not say within {_ANSWER_SECONDS:.0f} s whether it takes other sizes"
-_MANY, _MOST = 100, 10_000
+_MANY, _MOST = 100, 3_000
 """Calls of torch from which on a reference goes over a size in a loop, and is asked about few sizes and about none."""
 
 

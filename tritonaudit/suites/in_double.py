@@ -30,10 +30,9 @@ class InDouble(TorchFunctionMode):  # type: ignore[misc]
             return args[0].double()
         if name in _ACCESSES:
             return func(*args, **kwargs)
-        args, kwargs = _mapped(_double_type, (args, kwargs))
-        if name.endswith("_") or name in ("__setitem__", "__get__", "__set__") or "out" in kwargs:
-            return func(*args, **kwargs)
-        return func(*_mapped(_double, args), **_mapped(_double, kwargs))
+        keeps = name.endswith("_") or name in ("__setitem__", "__get__", "__set__") or "out" in kwargs
+        made = _double_type if keeps else _double
+        return func(*_mapped(made, args), **_mapped(made, kwargs)) if kwargs else func(*_mapped(made, args))
 
 
 class InSingle(TorchFunctionMode):  # type: ignore[misc]
@@ -81,6 +80,6 @@ def _double_type(value: Any) -> Any:
 
 
 def _double(value: Any) -> Any:
-    if isinstance(value, torch.Tensor) and value.dtype in NARROWER:
-        return value.double()
-    return value
+    if isinstance(value, torch.Tensor):
+        return value.double() if value.dtype in NARROWER else value
+    return _double_type(value)
