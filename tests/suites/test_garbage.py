@@ -6,18 +6,19 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from tritonaudit.finding import Status  # noqa: E402
 from tritonaudit.suites.garbage import garbage  # noqa: E402
-from tritonaudit.suites.tolerance import Yardstick  # noqa: E402
+from tritonaudit.suites.tolerance import judge  # noqa: E402
 
 
 def test_a_reference_of_one_number_rejects_nothing() -> None:
     x = torch.randn(10, 100, generator=torch.Generator().manual_seed(0))
     varied = x.double().softmax(-1), x.softmax(-1), []
     constant = torch.ones(10, dtype=torch.float64), torch.ones(10), []
-    found = {name: Yardstick(*varied).rejects(one) for name, one in garbage(varied[0], torch.float32)}
-    assert found == {"zeros": True, "the mean": True, "the elements shuffled": True}
-    found = {name: Yardstick(*constant).rejects(one) for name, one in garbage(constant[0], torch.float32)}
-    assert found == {"zeros": True, "the mean": False, "the elements shuffled": False}
+    found = {name: judge(one, *varied).status for name, one in garbage(varied[0], torch.float32)}
+    assert found == dict.fromkeys(("zeros", "the mean", "the elements shuffled"), Status.FAIL)
+    found = {name: judge(one, *constant).status for name, one in garbage(constant[0], torch.float32)}
+    assert found == {"zeros": Status.FAIL, "the mean": Status.PASS, "the elements shuffled": Status.PASS}
 
 
 @pytest.mark.parametrize("counts", [[8, 8, 6, 6], [7, 3, 9, 7], [0, 1]])

@@ -520,3 +520,29 @@ def test_a_complex_number_of_which_one_part_is_nan_says_nothing_of_the_others() 
     wrong = right.to(torch.complex64)
     wrong[5] += 1
     assert judge(wrong, right, right.to(torch.complex64), [right]).status is Status.FAIL
+
+
+# -- with fewer references -----------------------------------------------------------------------------------------
+
+
+def cancelling(x: Any) -> Any:
+    return (x + 100.0) - 100.0 + x.cumsum(-1)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from([softmax, cancelling, torch.exp, lambda x: x.sum(-1), lambda x: x @ x.mT]),
+    st.sampled_from([torch.float32, torch.float64]),
+    st.floats(-3, 7),
+    st.sampled_from([1.0, 1e-3, 30.0]),
+    st.integers(0, 1000),
+)
+def test_wide_numbers_that_pass_without_perturbed_references_pass_with_them(
+    reference: Any, dtype: Any, off: float, scale: float, seed: int
+) -> None:
+    x = (numbers(9, 40, seed=seed) * scale).to(dtype)
+    precise, same, perturbed = beside(reference, x)
+    error = numbers(*same.shape, seed=seed + 1) * torch.finfo(dtype).eps * 2.0**off
+    output = (same.double() * (1 + error)).to(dtype)
+    if judge(output, precise, same, []).status is Status.PASS:
+        assert judge(output, precise, same, perturbed).status is Status.PASS

@@ -42,11 +42,11 @@ def _wrong(results: Sequence[Result], found: References) -> str:
         return f"it gives {len(results)} tensors, and the reference {len(found.same)}"
     for number, result in enumerate(results):
         if result.tensor.numel() > _LARGE:
-            precise, same, perturbed = found.of(number)
-            if said := _far(result.tensor, precise, same, [*perturbed, *found.rounded_of(number).in_products]):
+            others = [*found.perturbed_of(number), *found.rounded_of(number).in_products]
+            if said := _far(result.tensor, *found.of(number), others):
                 return f"{result.name}: {said}"
             continue
-        judgement = found.yardstick(number).judge(result.tensor)
+        judgement = found.judgement(result.tensor, number)
         if judgement.status is Status.INCONCLUSIVE:
             raise Unverified(f"{result.name}: {judgement.reason}")
         if judgement.status is Status.FAIL:

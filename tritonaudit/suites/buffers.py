@@ -92,7 +92,7 @@ def _placed(names: Sequence[str], results: Sequence[Result], found: References) 
             yield number, by_name[name]
             continue
         alike = [one for one in others if (one.tensor.shape, one.tensor.dtype) == (same.shape, same.dtype)]
-        right = (one for one in alike if found.yardstick(number).judge(one.tensor).status is Status.PASS)
+        right = (one for one in alike if found.judgement(one.tensor, number).status is Status.PASS)
         if (chosen := next(right, alike[0] if alike else None)) is not None:
             others = [one for one in others if one is not chosen]
             yield number, chosen

@@ -326,9 +326,7 @@ def _judged(results: Sequence[Result], found: References, usual: Sequence[float]
 
 
 def _judged_one(result: Result, found: References, number: int, usual: float = 0.0) -> _Judged:
-    with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
-        judgement = found.yardstick(number, usual).judge(result.tensor)
-    return _Judged(result, found.of(number)[0], judgement)
+    return _Judged(result, found.of(number)[0], found.judgement(result.tensor, number, usual))
 
 
 def _wrong(subject: Subject, case: Case, called: Called, judged: _Judged) -> Iterator[Sighting]:

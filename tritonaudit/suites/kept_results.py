@@ -73,7 +73,7 @@ def _is_right(one: Call, answers: Mapping[int, References]) -> bool | None:
     if answer is None or (len(answer.same) != len(one.kept) and one.values != LEFT):
         return None
     common = min(len(answer.same), len(one.kept))
-    verdicts = [answer.yardstick(number).judge(one.kept[number]).status for number in range(common)]
+    verdicts = [answer.judgement(one.kept[number], number).status for number in range(common)]
     return Status.FAIL not in verdicts
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -18,9 +18,10 @@ from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 from tritonaudit.capture.launch import KernelRef
 from tritonaudit.capture.record import Noted, noting
 from tritonaudit.execute.blame import described
+from tritonaudit.finding import Status
 from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.subject.inputs import Arguments, call, passed_in, seed_torch, tensors_in
-from tritonaudit.subject.kernelbench import in_case
+from tritonaudit.subject.kernelbench import Built, in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Arithmetic, Spent
 from tritonaudit.suites.axes import HALF_WAY
@@ -28,6 +29,7 @@ from tritonaudit.suites.calling import copied, results_of
 from tritonaudit.suites.expected import Rounded
 from tritonaudit.suites.formats import flat, wide
 from tritonaudit.suites.in_double import NARROWER, InDouble, InSingle
+from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Normal, Shared, moved_by, perturb
 from tritonaudit.suites.roundings import Roundings, rounding_once
 from tritonaudit.suites.tolerance import Yardstick
@@ -48,8 +50,9 @@ _SHARED = (Shared.NOTHING, Shared.NOTHING, Shared.ROWS, Shared.COLUMNS)
 class References:
     """What the reference gives, result by result: `precise` in float64, `same` in the subject's own types.
 
-    `perturbed` holds the precise results on inputs that are off by a rounding of float32, once for each draw, and
-    `rounded` those of each result in which numbers on the way are rounded to the inputs' type, where that has 16 bits.
+    `perturbed` holds the precise results on inputs that are off by a rounding of float32, once for each draw, which are
+    made by `draw` when first they are asked for; and `rounded` those of each result in which numbers on the way are
+    rounded to the inputs' type, where that has 16 bits.
     What the reference cannot do is empty, and `reason` says why; it `has_failed` where it does not take the inputs.
     `moved_by` is the rounding where it is another one.
     Where the inputs hold NaN, `from_nan` says of each result's elements, flat, which hang on it.
@@ -57,20 +60,42 @@ class References:
 
     precise: tuple[torch.Tensor, ...] = ()
     same: tuple[torch.Tensor, ...] = ()
-    perturbed: tuple[tuple[torch.Tensor, ...], ...] = ()
+    draw: Callable[[], tuple[tuple[torch.Tensor, ...], ...]] = tuple
     rounded: tuple[Rounded, ...] = ()
     reason: str = ""
     from_nan: tuple[torch.Tensor, ...] | None = None
     moved_by: float | None = None
     has_failed: bool = False
-    _yardsticks: dict[tuple[int, float], Yardstick] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _yardsticks: dict[tuple[int, float, bool], Yardstick] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
-    def yardstick(self, number: int, usual: float = 0.0) -> Yardstick:
+    @cached_property
+    def perturbed(self) -> tuple[tuple[torch.Tensor, ...], ...]:
+        return self.draw()
+
+    def judgement(self, result: torch.Tensor, number: int, usual: float = 0.0) -> Judgement:
+        """Of a result in the place of that number, of such a `usual` magnitude.
+
+        What passes without perturbed results, which only allow for more, passes with them; whether narrow numbers were
+        rounded again is told by those that these do not move.
+        """
+        if not _is_narrow(result):
+            with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
+                found = self.yardstick(number, usual, is_drawn=False).judge(result)
+            if found.status is Status.PASS:
+                return found
+        yardstick = self.yardstick(number, usual)
+        with torch._C.DisableTorchFunction():
+            return yardstick.judge(result)
+
+    def yardstick(self, number: int, usual: float = 0.0, *, is_drawn: bool = True) -> Yardstick:
         """What results in the place of that number are judged by, of such a `usual` magnitude."""
-        key = number, usual
+        key = number, usual, is_drawn
         if key not in self._yardsticks:
             self._yardsticks[key] = Yardstick(
                 *self.of(number),
+                self.perturbed_of(number) if is_drawn else (),
                 self.rounded_of(number),
                 usual,
                 from_nan=None if self.from_nan is None else self.from_nan[number],
@@ -82,11 +107,14 @@ class References:
         """Of the result of that number those with narrow numbers on the way."""
         return self.rounded[number] if number < len(self.rounded) else Rounded()
 
-    def of(self, number: int) -> tuple[torch.Tensor, torch.Tensor, list[torch.Tensor]]:
-        """Of the result of that number the precise one, that in the subject's own types, and the perturbed ones."""
+    def of(self, number: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Of the result of that number the precise one, and that in the subject's own types."""
         same = self.same[number]
-        precise = self.precise[number] if number < len(self.precise) else same.double()
-        return precise, same, [draw[number] for draw in self.perturbed if number < len(draw)]
+        return self.precise[number] if number < len(self.precise) else same.double(), same
+
+    def perturbed_of(self, number: int) -> list[torch.Tensor]:
+        """Of the result of that number the perturbed ones."""
+        return [draw[number] for draw in self.perturbed if number < len(draw)]
 
 
 def references(
@@ -119,6 +147,8 @@ class Ahead:
             for given in sets:
                 found = _found(self._subject, given, self._case, None, are_precise=self._are_precise)
                 self._known.append((given, found))
+                if any(map(_is_narrow, found[0].same)):  # by which these are judged in any case
+                    found[0].perturbed_of(0)
 
     def references(self, given: Arguments, judged: Collection[KernelRef], number: int) -> References:
         """The `references` for a set of arguments, found now where they are not known yet."""
@@ -160,7 +190,7 @@ def _named(kernels: Collection[KernelRef]) -> str:
 def _references(subject: Subject, given: Arguments, case: Case, number: int | None) -> References:
     if (exact := _of_integers(subject, given, case, number)) is not None:
         known = tuple(map(wide, exact))
-        return References(known, exact, (known,) * DRAWS)
+        return References(known, exact, lambda: (known,) * DRAWS)
     try:
         same = _in_single(subject, given, case, number)
     except Exception as error:
@@ -170,27 +200,47 @@ def _references(subject: Subject, given: Arguments, case: Case, number: int | No
         try:
             with InDouble():
                 precise = _wide_results(subject, in_double(given, narrower), case, len(same))
-                noises = _noises(given, narrower, has_equals=case.fill != "normal")
-                perturbed = tuple(
-                    _wide_results(subject, off_by_a_rounding(given, noise, narrower), case, len(same))
-                    for noise in noises
-                )
-                if case.fill != Case().fill or _has_integers(given):  # what is computed of these moves by nothing else
-                    perturbed += tuple(
-                        _rounded_within(subject, in_double(given, narrower), case, len(same), Roundings(draw))
-                        for draw in range(2)
-                    )
-                if case.fill == HALF_WAY:
-                    perturbed = _on_edges(subject, in_double(given, narrower), case, len(same), len(perturbed))
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
-        else:
-            rounded = _rounded(subject, given, same, narrower, case)
-            moved = moved_by((tensor.dtype for tensor in tensors_in(given)), narrower)
-            from_nan = _from_nan(subject, given, precise, narrower, case) if _has_nan(given) else None
-            return References(precise, same, perturbed, rounded, from_nan=from_nan, moved_by=moved)
+            continue
+        return References(
+            precise,
+            same,
+            partial(_perturbed, subject, given, narrower, case, len(same)),
+            _rounded(subject, given, same, narrower, case),
+            from_nan=_from_nan(subject, given, precise, narrower, case) if _has_nan(given) else None,
+            moved_by=moved_by((tensor.dtype for tensor in tensors_in(given)), narrower),
+        )
     known = tuple(wide(tensor) for tensor in same)
     return References(known, same, reason=why, from_nan=_all_of(known) if _has_nan(given) else None)
+
+
+def _perturbed(
+    subject: Subject, given: Arguments, narrower: Set[torch.dtype], case: Case, number: int
+) -> tuple[tuple[torch.Tensor, ...], ...]:
+    """The precise results where inputs are a rounding off, and what is computed of them; none where one fails."""
+
+    try:
+        with InDouble():
+            perturbed = [
+                _wide_results(subject, off_by_a_rounding(given, noise, narrower), case, number)
+                for noise in _noises(given, narrower, has_equals=case.fill != "normal")
+            ]
+            if case.fill != Case().fill or _has_integers(given):  # what is computed of these moves by nothing else
+                perturbed += [
+                    _rounded_within(subject, in_double(given, narrower), case, number, Roundings(draw))
+                    for draw in range(2)
+                ]
+            if case.fill == HALF_WAY:
+                return _on_edges(subject, in_double(given, narrower), case, number, len(perturbed))
+    except Exception:
+        return ()
+    return tuple(perturbed)
+
+
+def _is_narrow(tensor: torch.Tensor) -> bool:
+    """Whether it holds floating-point numbers of 16 bits or less."""
+    return bool(tensor.is_floating_point() and tensor.element_size() <= 2)
 
 
 def _of_integers(subject: Subject, given: Arguments, case: Case, number: int | None) -> tuple[torch.Tensor, ...] | None:
@@ -229,8 +279,11 @@ def _in_single(subject: Subject, given: Arguments, case: Case, number: int | Non
     """What the reference gives in types that kernels compute in: float32 where it has float64 for its own sake."""
     single, narrow = InSingle(), tuple[torch.Tensor, ...]()
     if not any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors_in(given)):
-        with suppress(Exception), single:
-            narrow = results_of_reference(subject, copied(given), case, number, of_same=False)
+        with suppress(Exception):
+            if isinstance(subject.reference, Built):  # with the numbers that it has everywhere
+                subject.reference.build(given[0], case)
+            with single:
+                narrow = results_of_reference(subject, copied(given), case, number, of_same=False)
             if not single.has_narrowed:
                 return narrow
     same = results_of_reference(subject, copied(given), case, number, of_same=False)

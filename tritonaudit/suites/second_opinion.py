@@ -86,7 +86,7 @@ def _difference(result: Result, theirs: torch.Tensor, found: References, number:
         theirs = torch.where(result.unwritten, ours, theirs)
     same, moved = None, list[torch.Tensor]()
     if number < len(found.same) and (found.same[number].shape, found.same[number].dtype) == (ours.shape, ours.dtype):
-        precise, same, perturbed = found.of(number)
+        (precise, same), perturbed = found.of(number), found.perturbed_of(number)
         moved = [wide(ours) + (one - precise) for one in perturbed] if ours.is_floating_point() else perturbed
     judgement = judge(theirs, wide(ours), same, moved)
     if judgement.status is not Status.FAIL and not judgement.unasked:

@@ -114,10 +114,6 @@ class Yardstick:
             self._budgets.clear()
             return self._judged(output, _CPU)
 
-    def rejects(self, candidate: Tensor) -> bool:
-        """Whether a `candidate` that computes nothing fails. If it does not, a pass proves nothing."""
-        return self.judge(candidate).status is Status.FAIL
-
     def _judged(self, output: Tensor, device: Any) -> Judgement:
         if device not in self._budgets:
             same = None if self._same is None else on(self._same, device)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import torch
 
+from tritonaudit.finding import Status
 from tritonaudit.subject.given import AMONG, AMONG_NORMAL, SPECIAL
 from tritonaudit.subject.inputs import Arguments, make_inputs
 from tritonaudit.subject.model import Case, Subject
@@ -41,14 +42,14 @@ def why_weak(first: Call, answers: Mapping[int, References]) -> Iterator[tuple[i
 
 def _passing(answer: References, number: int, *, keeps: bool = False) -> Iterator[str]:
     """What passes for that result and is computed from nothing; it `keeps` what is not finite, which proves little."""
-    precise, same, _ = answer.of(number)
+    precise, same = answer.of(number)
     is_kept = ~same.isfinite() if keeps else torch.zeros_like(same, dtype=torch.bool)
     usual = precise[~is_kept].double().mean() if bool(is_kept.any()) else 0.0
     for kind, candidate in garbage(precise.masked_fill(is_kept, usual), same.dtype):
         candidate = torch.where(is_kept, same, candidate.to(same.device))
         if same.numel() == 1 and kind != "zeros":
             continue
-        if not answer.yardstick(number).rejects(candidate):
+        if answer.judgement(candidate, number).status is not Status.FAIL:
             yield kind
 
 

@@ -191,7 +191,7 @@ def _answered(
         candidate = one.result.to(tensor.dtype).reshape(tensor.shape)
         if is_same(candidate, tensor):
             yield Symptom.TORCH_WORK, f"{name} is, bit for bit, what `{one.operator}` of torch gives in the call", True
-        elif answer.yardstick(number).judge(candidate).status is Status.PASS:
+        elif answer.judgement(candidate, number).status is Status.PASS:
             text = f"what `{one.operator}` of torch gives in the call is right as {name}, before any kernel touches it"
             yield Symptom.TORCH_WORK, text, False
 
