@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -86,7 +87,8 @@ def audit_paths(paths: Sequence[Path], config: Config, request: AuditRequest, pr
 def _give_way() -> None:
     """Have this thread, and the workers that it starts, compute where others need not."""
     if sys.platform == "linux":  # elsewhere it would be the whole process
-        os.nice(_NICENESS)
+        with suppress(OSError):
+            os.nice(_NICENESS)
 
 
 def _audited(

@@ -8,11 +8,12 @@ from typing import NoReturn
 
 import torch
 
+from tritonaudit.capture.time_limit import OutOfTime
 from tritonaudit.data import NotData
 from tritonaudit.subject.model import Case
 from tritonaudit.suites import harness
 from tritonaudit.suites.apart import process
-from tritonaudit.suites.calling import How, call_subject
+from tritonaudit.suites.calling import How, call_subject, nothing_meanwhile
 from tritonaudit.suites.on_cpu import CpuEngine
 
 
@@ -70,3 +71,25 @@ def called_with_streams(task: tuple[Path, bool]) -> tuple[str, list[float], bool
             return str(error), [], False
         found = [number for result in called.results for number in result.tensor.tolist()]
         return str(called.error), found, subject.function.caller._process != first
+
+
+def called_while_something_fails(task: tuple[Path, bool]) -> tuple[str, list[list[float]]]:
+    """What is raised by what is done while a wrapper is called, and the results of the calls after that."""
+    path, is_late = task
+    device = CpuEngine()
+    harness.remember()
+
+    def fail(*_: object) -> NoReturn:
+        raise OutOfTime(1.0) if is_late else RuntimeError("out of room")
+
+    with process.judged_apart(device, path, "once") as subject:
+        case, raised, found = Case({"n": 2}, "float32", device="cpu"), "", list[list[float]]()
+        for number, meanwhile in enumerate((fail, *[nothing_meanwhile] * 2)):
+            given = (torch.full((2,), float(number)),), {}
+            try:
+                called = call_subject(device, subject, case, How(), given, meanwhile)
+            except (OutOfTime, RuntimeError) as error:
+                raised = type(error).__name__
+            else:
+                found.append(called.results[0].tensor.tolist())
+        return raised, found

@@ -14,7 +14,7 @@ from tritonaudit.execute.pool import Limits, run_tasks
 pytest.importorskip("torch", reason="torch makes the tensors")
 pytest.importorskip("triton", reason="the engine stands in for its driver")
 
-from tests.suites.beforehand import called_apart, called_with_streams
+from tests.suites.beforehand import called_apart, called_while_something_fails, called_with_streams
 
 SUBJECTS = """\
 from tritonaudit import Subject, Tensor
@@ -54,3 +54,9 @@ def test_one_that_cannot_use_the_gpu_is_reported_of_where_it_is_needed(tmp_path:
     assert isinstance(outcome, Killed)
     assert (outcome.end, outcome.message) == (End.EXIT, "exited with code 1")
     assert outcome.log.count("OSError: no GPU") == 2
+
+
+@pytest.mark.parametrize(("is_late", "raised"), [(True, "OutOfTime"), (False, "RuntimeError")])
+def test_an_answer_is_never_taken_for_that_to_the_next_question(tmp_path: Path, is_late: bool, raised: str) -> None:
+    found = outcome_of(called_while_something_fails, tmp_path, suffices=is_late)
+    assert found == (raised, [[2.0, 2.0], [4.0, 4.0]])

@@ -307,3 +307,34 @@ def test_a_reference_that_takes_too_long_is_not_what_is_judged() -> None:
     with pytest.raises(Late) as caught:
         endless(None)
     assert not is_called_from(caught.value, "suites/references.py")
+
+
+def test_what_a_reference_keeps_from_call_to_call_is_as_wide_as_it_made_it() -> None:
+    kept: dict[int, Any] = {}
+
+    def weighed(x: Any) -> Any:
+        if len(x) not in kept:
+            kept[len(x)] = torch.arange(1, len(x) + 1, dtype=torch.float64) / 7
+        return (x.double() * kept[len(x)]).float()
+
+    subject = Subject(weighed, reference=weighed, inputs=[Tensor("n")])
+    x = torch.ones(9)
+    found = references(subject, ((x,), {}), Case({"n": 9}, "float32", device="cpu"))
+    assert kept[9].dtype == torch.float64
+    assert torch.equal(found.precise[0], torch.arange(1, 10, dtype=torch.float64) / 7)
+
+
+def test_perturbed_results_are_made_when_they_are_asked_for() -> None:
+    calls: list[Any] = []
+
+    def doubled_and_counted(x: Any) -> Any:
+        calls.append(x.dtype)
+        return 2 * x
+
+    subject = Subject(doubled_and_counted, reference=doubled_and_counted, inputs=[Tensor("n")])
+    x = torch.linspace(1, 2, 9)
+    found = references(subject, ((x,), {}), Case({"n": 9}, "float32", device="cpu"))
+    assert found.judgement(2 * x, 0).status is Status.PASS
+    before = len(calls)
+    assert found.judgement(3 * x, 0).status is Status.FAIL
+    assert len(calls) > before

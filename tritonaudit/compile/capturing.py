@@ -137,13 +137,18 @@ def infer_kernels(
     if not tasks:
         return Gathered(problems=tuple(problems))
 
-    results, begun = _on_each(
-        targets,
-        jobs,
-        tasks,
-        lambda task, target: _known_of(task, target, kept),
-        lambda target, waiting, workers: _inferred(target, waiting, workers, kept),
-    )
+    def on_each(some: Sequence[str], kernels: Sequence[InferTask]) -> tuple[list[_Outcome], float]:
+        return _on_each(
+            some,
+            jobs,
+            kernels,
+            lambda task, target: _known_of(task, target, kept),
+            lambda target, waiting, workers: _inferred(target, waiting, workers, kept),
+        )
+
+    results, begun = on_each(targets[:1], tasks)
+    helpers = {task for _, task, outcome in results if isinstance(outcome, Inferred) and outcome.is_helper}
+    results += on_each(targets[1:], [task for task in tasks if task not in helpers])[0]
     return Gathered(
         launches=tuple(
             launch for _, _, outcome in results if isinstance(outcome, Inferred) for launch in outcome.launches

@@ -277,13 +277,21 @@ def _supervise(request: Request, descriptors: list[int]) -> NoReturn:
     for descriptor in rest:
         os.set_inheritable(descriptor, False)
     os.setsid()
-    with suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, request.niceness)
+    _give_way(request.niceness)
     os.environ.clear()
     os.environ.update(request.environment)
     sys.path[:] = request.paths
     _be_as_new()
     supervise(channel, request.memory, resident(os.getpid()))
+
+
+def _give_way(niceness: int) -> None:
+    """Have that much, also beside other sessions where the system shares cores out among these."""
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, niceness)
+        if niceness:
+            with open("/proc/self/autogroup", "w") as file:
+                file.write(str(niceness))
 
 
 def _be_as_new() -> None:

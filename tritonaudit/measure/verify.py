@@ -46,7 +46,7 @@ def _wrong(results: Sequence[Result], found: References) -> str:
             if said := _far(result.tensor, *found.of(number), others):
                 return f"{result.name}: {said}"
             continue
-        judgement = found.judgement(result.tensor, number)
+        judgement = found.yardstick(number).judge(result.tensor)
         if judgement.status is Status.INCONCLUSIVE:
             raise Unverified(f"{result.name}: {judgement.reason}")
         if judgement.status is Status.FAIL:

@@ -76,10 +76,6 @@ class Built:
         """
         return lambda *inputs: self._called(inputs, parameters, seed)
 
-    def build(self, inputs: Sequence[Any], case: Case) -> None:
-        """Have the model with which it is called on such inputs in a case. Raises what building it raises."""
-        self._kept(*_device_of(inputs), case.parameters, case.seed if case.parameters else 0)
-
     def constants(self) -> str:
         """The digest of its constant parameters; empty where it has none, or cannot be built."""
         known = (model for (_, is_meta, parameters, _), model in self._built.items() if not (is_meta or parameters))

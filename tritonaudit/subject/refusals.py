@@ -25,6 +25,11 @@ _NO_ANSWER = f"the reference does not say within {_ANSWER_SECONDS:.0f} s whether
 _MANY, _MOST = 100, 3_000
 """Calls of torch from which on a reference goes over a size in a loop, and is asked about few sizes and about none."""
 
+_MORE = 1.25
+"""Times as many as on what is given are no more: what a model computes once, when it is built, is among these."""
+_LEAST = 8
+"""From there on what takes a size and the next one takes any: smaller ones are powers of 2, and the like, by chance."""
+
 
 def refusals(subject: Subject, given: Given, arguments: Arguments) -> Callable[[Mapping[str, int]], str]:
     """Why the reference refuses sizes other than given; nothing where it takes them, or cannot be asked."""
@@ -61,9 +66,10 @@ class _Refusals:
             return next(filter(None, (self.why_not({name: size}) for name, size in changed.items())), "")
         ((name, size),) = changed.items()
         taken = sorted(self._calls[name])
-        if size > 1 and taken[0] < size < taken[-1] and any(one + 1 == other for one, other in pairwise(taken)):
+        follow = any(one + 1 == other for one, other in pairwise(taken) if one >= _LEAST)
+        if follow and size > 1 and taken[0] < size < taken[-1]:
             return ""
-        if (calls := self._expected(name, size)) > _MOST:
+        if (calls := self._expected(name, size)) > max(_MOST, _MORE * self._usual):
             return f"the reference would call torch about {calls:,} times with other sizes"
         return self._asked(changed)
 

@@ -62,6 +62,29 @@ class InSingle(TorchFunctionMode):  # type: ignore[misc]
         return value
 
 
+class SeesDouble(TorchFunctionMode):  # type: ignore[misc]
+    """Says, when it was active, whether there `is_any` float64 that InSingle would have narrowed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_any = False
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if not self.is_any:
+            self.is_any = getattr(func, "__name__", "") == "double" or _holds_double((args, kwargs))
+        return func(*args, **(kwargs or {}))
+
+
+def _holds_double(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_holds_double, value))
+    if isinstance(value, dict):
+        return any(map(_holds_double, value.values()))
+    return isinstance(value, torch.dtype) and value == torch.float64
+
+
 _ACCESSES = frozenset(("requires_grad_", "backward", "data_ptr", "untyped_storage", "storage_offset", "detach"))
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -21,14 +20,14 @@ from tritonaudit.execute.blame import described
 from tritonaudit.finding import Status
 from tritonaudit.simulator.operator_mode import OperatorMode
 from tritonaudit.subject.inputs import Arguments, call, passed_in, seed_torch, tensors_in
-from tritonaudit.subject.kernelbench import Built, in_case
+from tritonaudit.subject.kernelbench import in_case
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.arithmetic import Arithmetic, Spent
 from tritonaudit.suites.axes import HALF_WAY
 from tritonaudit.suites.calling import copied, results_of
 from tritonaudit.suites.expected import Rounded
 from tritonaudit.suites.formats import flat, wide
-from tritonaudit.suites.in_double import NARROWER, InDouble, InSingle
+from tritonaudit.suites.in_double import NARROWER, InDouble, InSingle, SeesDouble
 from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Normal, Shared, moved_by, perturb
 from tritonaudit.suites.roundings import Roundings, rounding_once
@@ -36,6 +35,8 @@ from tritonaudit.suites.tolerance import Yardstick
 
 _MOST_ALONE = 4
 """Tensors of which each is off alone."""
+_MOST_BESIDE = 1 << 25
+"""Elements of arguments up to which a reference is computed beside the wrapper: with some hundred bytes for each."""
 _SMALL = 1 << 12
 """Elements from which on each has many others of its magnitude beside it, and fewer draws are as good."""
 _DRAWS_OF_MANY = 2
@@ -72,6 +73,7 @@ class References:
 
     @cached_property
     def perturbed(self) -> tuple[tuple[torch.Tensor, ...], ...]:
+        """They are made when first they are asked for, as modes of torch have to allow."""
         return self.draw()
 
     def judgement(self, result: torch.Tensor, number: int, usual: float = 0.0) -> Judgement:
@@ -142,9 +144,12 @@ class Ahead:
         self._known: list[tuple[Arguments, _Found]] = []
 
     def find(self, *sets: Arguments) -> None:
-        """Find it for each of these sets of arguments, which is not changed before it is asked for."""
+        """Find it for each of these sets of arguments, which is not changed before it is asked for.
+
+        Not where they are large: the wrapper may need the memory.
+        """
         if self._subject.reference is not None:
-            for given in sets:
+            for given in filter(_is_small, sets):
                 found = _found(self._subject, given, self._case, None, are_precise=self._are_precise)
                 self._known.append((given, found))
                 if any(map(_is_narrow, found[0].same)):  # by which these are judged in any case
@@ -156,6 +161,10 @@ class Ahead:
             if of is given and (found[0].has_failed or len(found[0].same) == number):
                 return _heard(found, judged)
         return references(self._subject, given, self._case, judged, number, are_precise=self._are_precise)
+
+
+def _is_small(given: Arguments) -> bool:
+    return bool(sum(tensor.numel() for tensor in tensors_in(given)) <= _MOST_BESIDE)
 
 
 _Found = tuple[References, Noted]
@@ -219,7 +228,6 @@ def _perturbed(
     subject: Subject, given: Arguments, narrower: Set[torch.dtype], case: Case, number: int
 ) -> tuple[tuple[torch.Tensor, ...], ...]:
     """The precise results where inputs are a rounding off, and what is computed of them; none where one fails."""
-
     try:
         with InDouble():
             perturbed = [
@@ -277,16 +285,17 @@ def _is_of_floats(tensor: torch.Tensor) -> bool:
 
 def _in_single(subject: Subject, given: Arguments, case: Case, number: int | None) -> tuple[torch.Tensor, ...]:
     """What the reference gives in types that kernels compute in: float32 where it has float64 for its own sake."""
-    single, narrow = InSingle(), tuple[torch.Tensor, ...]()
-    if not any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors_in(given)):
-        with suppress(Exception):
-            if isinstance(subject.reference, Built):  # with the numbers that it has everywhere
-                subject.reference.build(given[0], case)
-            with single:
-                narrow = results_of_reference(subject, copied(given), case, number, of_same=False)
-            if not single.has_narrowed:
-                return narrow
-    same = results_of_reference(subject, copied(given), case, number, of_same=False)
+    with SeesDouble() as seeing:
+        same = results_of_reference(subject, copied(given), case, number, of_same=False)
+    is_double = any(tensor.dtype in (torch.float64, torch.complex128) for tensor in tensors_in(given))
+    if is_double or not seeing.is_any:
+        return same
+    single = InSingle()
+    try:
+        with single:
+            narrow = results_of_reference(subject, copied(given), case, len(same))
+    except Exception:
+        return same
     if not single.has_narrowed or [one.shape for one in narrow] != [one.shape for one in same]:
         return same
     return tuple(one.to(other.dtype) for one, other in zip(narrow, same, strict=True))

@@ -73,21 +73,24 @@ def _first_difference(subject: Subject, case: Case, ours: Called, theirs: Sequen
     if len(ours.results) != len(theirs):
         return f"{counted(len(ours.results), 'result')} on the CPU engine, {len(theirs)} under TRITON_INTERPRET=1"
     found = references(subject, ours.given, case) if subject.reference is not None else References()
+    perturbed = [found.perturbed_of(number) for number in range(len(ours.results))]  # as modes of torch have it
     with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
-        pairs = zip(ours.results, theirs, strict=True)
-        differences = (_difference(one, other, found, number) for number, (one, other) in enumerate(pairs))
+        triples = enumerate(zip(ours.results, theirs, perturbed, strict=True))
+        differences = (_difference(one, other, found, number, moved) for number, (one, other, moved) in triples)
         return next(filter(None, differences), "")
 
 
-def _difference(result: Result, theirs: torch.Tensor, found: References, number: int) -> str:
+def _difference(
+    result: Result, theirs: torch.Tensor, found: References, number: int, perturbed: Sequence[torch.Tensor]
+) -> str:
     """Our result in the place of the reference, which says how far inputs that are a rounding off move it."""
     ours = result.tensor.detach()
     if result.unwritten is not None and ours.shape == theirs.shape:
         theirs = torch.where(result.unwritten, ours, theirs)
     same, moved = None, list[torch.Tensor]()
     if number < len(found.same) and (found.same[number].shape, found.same[number].dtype) == (ours.shape, ours.dtype):
-        (precise, same), perturbed = found.of(number), found.perturbed_of(number)
-        moved = [wide(ours) + (one - precise) for one in perturbed] if ours.is_floating_point() else perturbed
+        precise, same = found.of(number)
+        moved = [wide(ours) + (one - precise) for one in perturbed] if ours.is_floating_point() else [*perturbed]
     judgement = judge(theirs, wide(ours), same, moved)
     if judgement.status is not Status.FAIL and not judgement.unasked:
         return ""

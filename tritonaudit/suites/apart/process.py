@@ -11,9 +11,10 @@ import pickle
 import signal
 import socket
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
@@ -189,17 +190,10 @@ class Apart:
         seconds = left.seconds, left.waiting, longest(left.seconds) - 1
         question = Question(case, how, subject.gradients, tuple(subject.mutates), *seconds, draw, sent)
         try:
-            send(self._connection, pickle.dumps(question), parcel.file())
-        except OSError:
-            self._die_alike()
-        late: OutOfTime | None = None
-        try:
-            with patience.beside():
-                meanwhile(*inputs)
-        except OutOfTime as error:  # of which the other one, who is still at it, knows nothing
-            late = error
-        with nullcontext() if late else patience.elsewhere():
-            word, opened = self._word()
+            word, opened, late = self._answered(question, parcel, partial(meanwhile, *inputs))
+        except BaseException:  # it may still answer, and nobody would know to what
+            self.close()
+            raise
         if isinstance(word, Outgrown):
             self._outgrow()
             return self._asked(subject, case, how, inputs, nothing_meanwhile, draw, is_remade=is_remade)
@@ -207,10 +201,28 @@ class Apart:
             raise Recounted(word.account)
         if isinstance(word, TookTooLong):
             raise patience.late(waits=word.waits, computes=word.computes, in_host=word.in_host, account=word.account)
-        if late:
+        if late and not _tells(word) and self._device.lost is None:
             with opened:
                 raise late
         return word, opened
+
+    def _answered(
+        self, question: Question, parcel: Parcel, meanwhile: Callable[[], None]
+    ) -> tuple[Word, Opened, OutOfTime | None]:
+        """Its answer to a question, and where there was no time for all that was to be done meanwhile, that."""
+        try:
+            send(self._connection, pickle.dumps(question), parcel.file())
+        except OSError:
+            self._die_alike()
+        late: OutOfTime | None = None
+        patience = current_patience()
+        try:
+            with patience.beside():
+                meanwhile()
+        except OutOfTime as error:  # of which the other one, who is still at it, knows nothing
+            late = error
+        with nullcontext() if late else patience.elsewhere():
+            return *self._word(), late
 
     def _outgrow(self) -> None:
         """Have one on whose GPU streams do not wait for each other, from now on."""
@@ -281,6 +293,13 @@ def _judging(path: Path, name: str, absent: Absent) -> Subject:
         absent.doubt = str(error)
         be_last()
         return replace(loaded(path)[name], function=absent)
+
+
+def _tells(word: Word) -> bool:
+    """Whether an answer says what is wrong with a call, whatever a reference gives."""
+    if isinstance(word, Answer):
+        return word.error is not None
+    return isinstance(word, CallsAnswer) and any(one.error is not None or one.strange for one in word.calls)
 
 
 _Begun = tuple[socket.socket, int]
