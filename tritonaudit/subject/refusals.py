@@ -93,8 +93,8 @@ class _Refusals:
         why, calls = _refusal(self._subject, self._given, self._arguments, whole, seconds)
         if why == _NO_ANSWER:
             self._too_long.append(whole)
-        for name in changed or whole:
-            if not why and len(changed) < 2:
+        if not why and len(changed) < 2:
+            for name in changed or whole:
                 self._calls[name][whole[name]] = calls
         return why
 

@@ -57,7 +57,7 @@ from tritonaudit.suites.apart.nursery import Nursery
 from tritonaudit.suites.apart.sending import Opened, Parcel, receive, send
 from tritonaudit.suites.calling import Called, Device, How, Meanwhile, Result, nothing_meanwhile
 from tritonaudit.suites.calls import Call, Calls
-from tritonaudit.suites.late import current_patience, longest
+from tritonaudit.suites.late import Patience, current_patience, longest
 from tritonaudit.suites.provenance import Computed
 
 
@@ -190,7 +190,7 @@ class Apart:
         seconds = left.seconds, left.waiting, longest(left.seconds) - 1
         question = Question(case, how, subject.gradients, tuple(subject.mutates), *seconds, draw, sent)
         try:
-            word, opened, late = self._answered(question, parcel, partial(meanwhile, *inputs))
+            word, opened, late = self._answered(question, parcel, patience, partial(meanwhile, *inputs))
         except BaseException:  # it may still answer, and nobody would know to what
             self.close()
             raise
@@ -207,7 +207,7 @@ class Apart:
         return word, opened
 
     def _answered(
-        self, question: Question, parcel: Parcel, meanwhile: Callable[[], None]
+        self, question: Question, parcel: Parcel, patience: Patience, meanwhile: Callable[[], None]
     ) -> tuple[Word, Opened, OutOfTime | None]:
         """Its answer to a question, and where there was no time for all that was to be done meanwhile, that."""
         try:
@@ -215,7 +215,6 @@ class Apart:
         except OSError:
             self._die_alike()
         late: OutOfTime | None = None
-        patience = current_patience()
         try:
             with patience.beside():
                 meanwhile()
