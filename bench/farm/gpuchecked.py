@@ -13,6 +13,10 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from bench.farm.templates import REFERENCE
+
 _TRIALS = 5
 _MOST_ELEMENTS = 1 << 22
 
@@ -23,15 +27,11 @@ def main() -> None:
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
     path = Path(sys.argv[1])
-    spec = spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    pair: Any = module_from_spec(spec)
-    spec.loader.exec_module(pair)
-    model, new = (_built(pair, one).to(device) for one in (pair.Model, pair.ModelNew))
+    reference, pair = _loaded(path.with_name(REFERENCE)), _loaded(path)
+    model, new = (_built(reference, one).to(device) for one in (reference.Model, pair.ModelNew))
     assert_close = import_module("gpucheck").assert_close
     is_right = True
-    for inputs in _inputs(pair):
+    for inputs in _inputs(reference):
         given = [one.to(device) if isinstance(one, torch.Tensor) else one for one in inputs]
         try:
             expected = model(*given)
@@ -46,21 +46,30 @@ def main() -> None:
     print(sys.argv[2] + json.dumps(is_right))
 
 
-def _built(pair: Any, kind: Any) -> Any:
+def _loaded(path: Path) -> Any:
+    spec = spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _built(reference: Any, kind: Any) -> Any:
     import torch
 
     torch.manual_seed(0)
-    return kind(*pair.get_init_inputs())
+    return kind(*reference.get_init_inputs())
 
 
-def _inputs(pair: Any) -> Iterator[Sequence[Any]]:
+def _inputs(reference: Any) -> Iterator[Sequence[Any]]:
     """Those given, drawn by some seeds, and others of gpucheck's shapes where all that is given has one shape."""
     import torch
 
     for seed in range(_TRIALS):
         torch.manual_seed(seed)
-        yield pair.get_inputs()
-    given = pair.get_inputs()
+        yield reference.get_inputs()
+    given = reference.get_inputs()
     shapes = {tuple(one.shape) for one in given if isinstance(one, torch.Tensor)}
     if len(shapes) == 1 and all(isinstance(one, torch.Tensor) for one in given):
         for shape in import_module("gpucheck").fuzz_shapes(len(shapes.pop()), seed=0):

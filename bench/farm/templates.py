@@ -19,6 +19,7 @@ _ELEMENTS = frozenset((Shape.ELEMENTS,))
 _TO_ROWS = frozenset((Shape.ROWS,))
 _ROWS = frozenset((Shape.ROWS, Shape.SUMS))
 _EVERYWHERE = frozenset(Shape)
+REFERENCE = "reference.py"
 _STEPS = 20
 """So many times a slow one does all of its work."""
 
@@ -61,20 +62,26 @@ class Generated:
 
 
 def generated(folder: Path, number: int, *, is_large: bool) -> list[Generated]:
-    """So many pairs, each a file in a folder of its own, the same ones each time; no two have the same text.
+    """So many pairs, each a file in a folder of its own, beside its reference, the same ones each time.
 
+    No two have the same texts.
     Their tensors have a few thousand elements, or about a million each where they are to be large.
     """
     made = []
     for index, (kernel, deed) in enumerate(islice(_planned(), number)):
         text = _sized(text_of(kernel), index, is_large)
         kind, name = (Kind.RIGHT, "") if deed is None else (deed.kind, deed.name)
-        text = text if deed is None else deed.put(kernel, text)
         path = folder / f"pair_{index:04}" / f"{kernel.name}_{index:04}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.with_name(REFERENCE).write_text(text.partition("@triton.jit")[0], encoding="utf-8")
+        path.write_text(_without_inputs(text if deed is None else deed.put(kernel, text)), encoding="utf-8")
         made.append(Generated(path, kind, name))
     return made
+
+
+def _without_inputs(text: str) -> str:
+    """The file of a pair that leaves it to its reference which inputs there are; the model it may still call."""
+    return re.sub(r"def (get_inputs|get_init_inputs)\(\):\n    return .*\n\n\n", "", text)
 
 
 def _planned() -> Iterator[tuple[Kernel, Deed | None]]:

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from bench.kernelbench.files import File
 from bench.kernelbench.judging import RIGHT, UNDECIDED, WRONG, Judged
+from tritonaudit.subject.find import reference_of
 
 TRIALS = 5
 _SECONDS = 60.0
@@ -73,7 +74,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from kernelbench.eval import eval_kernel_against_ref
 
     text = given.path.read_text(encoding="utf-8")
-    reference = text.partition("@triton.jit")[0]  # it executes this without a file, which no kernel can do without
+    beside = reference_of(given.path)
+    whole = text if beside is None else beside.read_text(encoding="utf-8")
+    reference = whole.partition("@triton.jit")[0]  # it executes this without a file, which no kernel can do without
     result = eval_kernel_against_ref(
         reference,
         text,

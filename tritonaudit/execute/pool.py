@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import math
 import os
 import pickle
 import select
 import selectors
 import signal
-import tempfile
 import threading
 import time
 from collections import Counter, deque
@@ -20,26 +18,20 @@ from typing import Any, Generic, TypeVar
 
 from tritonaudit.data import NotData, decode, given_by
 from tritonaudit.execute.blame import described
-from tritonaudit.execute.descriptors import above_streams, open_pipe
+from tritonaudit.execute.descriptors import open_pipe
+from tritonaudit.execute.hired import MAX_PATIENCE, Hired
 from tritonaudit.execute.killed import End, Killed
 from tritonaudit.execute.limits import MOST_PROCESSES
-from tritonaudit.execute.messages import Note, Waited, framed, marked, take_message, unpacked
-from tritonaudit.execute.starting import start_supervisor
+from tritonaudit.execute.messages import Note, Waited, unpacked
+from tritonaudit.execute.reserve import Reserve
 from tritonaudit.execute.supervisor import ASKED_TO_END, OUT_OF_MEMORY, TOO_MANY_PROCESSES, TOO_MUCH_WRITTEN
-from tritonaudit.execute.worker import Channel
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_END_SECONDS = 10.0  # more than a supervisor needs
 _GRACE_SECONDS = 5.0  # from the end of a worker's pipe to the worker's own
-_TRANSFER_SECONDS = 5.0  # a reply that keeps coming is waited for
-_MOST_TRANSFER_SECONDS = 300.0
 _MOST_WORDS = 100_000  # that a task says before it replies
-_MAX_PATIENCE = 3600.0
 _CANCEL_SECONDS = 0.5  # until a thread that is not the main one hears that it is to end
-_LOG_LINES = 100
-_LOG_BYTES = 1 << 14
 _OWN_FAULTS = frozenset((signal.SIGSEGV, signal.SIGABRT, signal.SIGILL, signal.SIGFPE, signal.SIGBUS, signal.SIGTRAP))
 
 
@@ -159,6 +151,8 @@ def run_tasks(
     hear: Callable[[Item, Any], None] | None = None,
     hears: Any = Any,
     is_fresh: bool = False,
+    reserve: Reserve | None = None,
+    spoils: Callable[[Item], bool] = lambda _: False,
 ) -> Iterator[tuple[Item, Result | Killed]]:
     """Each item with `work(item)`, or with what killed it, as they finish; the items are done in their order.
 
@@ -167,6 +161,9 @@ def run_tasks(
     processes, threads or much memory behind. It ends without its `atexit` functions. All of these must be picklable,
     and `work` and `prepare` not of the module `__main__`. Where items need differently prepared workers, `arguments`
     says of each which ones: workers do only what they are prepared for.
+
+    With a `reserve` workers come from there, and go there when nothing is left for them, to be kept for other calls:
+    not those that have done an item that `spoils` them.
 
     What comes from a worker is data, whatever the user's code has done to it: results are of the type that `work`
     declares to give. What a task says by `worker.send_note` before it ends is heard at once, by `hear(item, content)`
@@ -180,7 +177,7 @@ def run_tasks(
         return pickle.dumps((work, prepare, arguments(item) if callable(arguments) else arguments))
 
     kinds = _Kinds(given_by(work), hears)
-    return _Pool[Item, Result](order_of, items, workers, limits, hear, kinds, is_fresh).results()
+    return _Pool[Item, Result](order_of, items, workers, limits, hear, kinds, is_fresh, reserve, spoils).results()
 
 
 @dataclass(frozen=True)
@@ -201,6 +198,8 @@ class _Pool(Generic[Item, Result]):
         hear: Callable[[Item, Any], None] | None,
         kinds: _Kinds,
         is_fresh: bool,
+        reserve: Reserve | None,
+        spoils: Callable[[Item], bool],
     ) -> None:
         self._order_of = order_of
         self._feed = items if isinstance(items, Feed) else None
@@ -213,10 +212,12 @@ class _Pool(Generic[Item, Result]):
         self._hear = hear
         self._kinds = kinds
         self._is_fresh = is_fresh
-        self._workers: list[_Worker] = []
-        self._idle: list[_Worker] = []
-        self._leaving: list[_Worker] = []
-        self._tasks: dict[_Worker, Item] = {}
+        self._reserve = reserve
+        self._spoils = spoils
+        self._workers: list[Hired] = []
+        self._idle: list[Hired] = []
+        self._leaving: list[Hired] = []
+        self._tasks: dict[Hired, Item] = {}
         self._finished: list[tuple[Item, Result | Killed]] = []
         self._any_ready = False
         self._unable: Killed | None = None
@@ -258,7 +259,12 @@ class _Pool(Generic[Item, Result]):
             self._waiting.clear()
 
     def _hire(self, selector: selectors.BaseSelector) -> None:
-        """Start a worker for each waiting item, as far as there may be more, and as starting one is known to work."""
+        """See that there is a worker for each waiting item, as far as there may be more."""
+        for worker in [one for one in self._hired(selector) if one.ready]:
+            self._employ(worker, spent=False)
+
+    def _hired(self, selector: selectors.BaseSelector) -> Iterator[Hired]:
+        """Those that come for them: ready ones from the reserve, or new ones where starting one is known to work."""
         starting = Counter(worker.order for worker in self._workers if not worker.ready)
         for order, _ in self._waiting:
             if self._unable and not self._any_ready:
@@ -270,17 +276,34 @@ class _Pool(Generic[Item, Result]):
                 return
             while self._leaving:  # what they hold is needed
                 self._leaving.pop().close()
-            self._workers.append(_Worker(order, self._limits, selector, self._is_fresh))
+            worker = self._from_reserve(order, selector)
+            if worker is None:
+                limits = self._limits
+                worker = Hired(order, limits.memory, limits.start, selector, is_fresh=self._is_fresh)
+            self._workers.append(worker)
+            yield worker
+
+    def _from_reserve(self, order: bytes, selector: selectors.BaseSelector) -> Hired | None:
+        if self._reserve is None or self._is_fresh:
+            return None
+        if (worker := self._reserve.taken(order, self._limits.memory)) is not None:
+            worker.join(selector)
+            self._any_ready = True
+        return worker
 
     def _dismiss(self) -> bool:
         """Let an idle worker go, which is prepared for nothing that waits; False where there is none."""
         if not self._idle:
             return False
-        self._let_go(self._idle.pop())
+        self._let_go(self._idle.pop(), spent=False)
         return True
 
-    def _let_go(self, worker: _Worker) -> None:
+    def _let_go(self, worker: Hired, *, spent: bool) -> None:
         self._workers.remove(worker)
+        if self._reserve is not None and not (spent or worker.is_spoilt):
+            worker.leave()
+            self._reserve.keep(worker)
+            return
         self._leaving.append(worker)
         worker.ask_to_end()
 
@@ -295,7 +318,7 @@ class _Pool(Generic[Item, Result]):
             patience = min(patience, _CANCEL_SECONDS)
             if _cancelling.is_cancelled.is_set():
                 raise KeyboardInterrupt
-        events = selector.select(min(max(patience, 0), _MAX_PATIENCE))
+        events = selector.select(min(max(patience, 0), MAX_PATIENCE))
         now = time.monotonic()
         active = {key.data for key, _ in events}
         for worker in [worker for worker in busy if worker.deadline <= now and worker not in active]:
@@ -310,7 +333,7 @@ class _Pool(Generic[Item, Result]):
             if key.data is not None and event == selectors.EVENT_READ:
                 self._receive(key.data)
 
-    def _receive(self, worker: _Worker) -> None:
+    def _receive(self, worker: Hired) -> None:
         try:
             worker.receive()
         except EOFError:
@@ -323,7 +346,7 @@ class _Pool(Generic[Item, Result]):
         except NotData as error:
             self._lose(worker, End.RAISED, f"said what cannot be read: {error}")
 
-    def _heed(self, worker: _Worker, message: bytes) -> bool:
+    def _heed(self, worker: Hired, message: bytes) -> bool:
         """See to what a worker sent; False where no more is to be had of it."""
         said = unpacked(message)
         if isinstance(said, Note):
@@ -351,7 +374,7 @@ class _Pool(Generic[Item, Result]):
         self._employ(worker, said.spent)
         return worker in self._workers
 
-    def _employ(self, worker: _Worker, spent: bool) -> None:
+    def _employ(self, worker: Hired, spent: bool) -> None:
         """Give the worker the next task that it is prepared for, or have it wait for one, or let it go."""
         while not spent and (item := self._next_for(worker)) is not None:
             try:
@@ -361,14 +384,15 @@ class _Pool(Generic[Item, Result]):
                 self._finished.append((item[0], killed))
                 continue
             self._tasks[worker] = item[0]
+            worker.is_spoilt |= self._spoils(item[0])
             worker.send(message, self._limits.seconds)
             return
         if self._is_open and not spent:
             self._idle.append(worker)
         else:
-            self._let_go(worker)
+            self._let_go(worker, spent=spent)
 
-    def _next_for(self, worker: _Worker) -> tuple[Item] | None:
+    def _next_for(self, worker: Hired) -> tuple[Item] | None:
         """What waits first of what it is prepared for."""
         for number, (order, item) in enumerate(self._waiting):
             if order == worker.order:
@@ -376,7 +400,7 @@ class _Pool(Generic[Item, Result]):
                 return (item,)
         return None
 
-    def _obituary(self, worker: _Worker) -> tuple[End, str]:
+    def _obituary(self, worker: Hired) -> tuple[End, str]:
         """What ended a worker that has closed its pipe."""
         code = worker.end(_GRACE_SECONDS)
         if code is None:
@@ -391,7 +415,7 @@ class _Pool(Generic[Item, Result]):
             return End.LOST, "ended with the process that it was forked from"
         return _described_end(int(code))
 
-    def _lose(self, worker: _Worker, end: End, message: str) -> None:
+    def _lose(self, worker: Hired, end: End, message: str) -> None:
         """Take leave of a worker that is of no more use; its task, or for one that never got ready the next, pays."""
         worker.end(0)
         self._workers.remove(worker)
@@ -419,122 +443,3 @@ def _described_end(code: int) -> tuple[End, str]:
     reason = ", as the kernel does when the machine runs out of memory" if -code == signal.SIGKILL else ""
     end = End.CRASH if -code in _OWN_FAULTS else End.LOST
     return end, f"killed by signal {-code}{name}{reason}"
-
-
-def _open_log() -> int:
-    """A file without a name, written at its end by all who share it."""
-    descriptor, path = tempfile.mkstemp(prefix="tritonaudit-")
-    os.unlink(path)
-    fcntl.fcntl(descriptor, fcntl.F_SETFL, fcntl.fcntl(descriptor, fcntl.F_GETFL) | os.O_APPEND)
-    return above_streams(descriptor)
-
-
-class _Worker:
-    """A worker, by way of its supervisor, as the pool sees it: it is sent messages, and replies, until `deadline`."""
-
-    def __init__(self, order: bytes, limits: Limits, selector: selectors.BaseSelector, is_fresh: bool) -> None:
-        self.order = order
-        self.ready = False
-        self.seconds = limits.start
-        self.words = 0
-        self.mark = ""
-        self.deadline = 0.0
-        self._last_deadline = 0.0
-        self._last_seconds = 0.0
-        self._selector = selector
-        self._outgoing = memoryview(b"")
-        self._incoming = bytearray()
-        self._log = _open_log()
-        requests, self._requests = open_pipe()
-        self._replies, replies = open_pipe()
-        stdin = above_streams(os.open(os.devnull, os.O_RDONLY))
-        os.set_blocking(self._requests, False)
-        try:
-            channel = Channel(requests, replies, stdin, self._log)
-            self._supervisor = start_supervisor(channel, limits.memory, is_fresh=is_fresh)
-        finally:
-            for descriptor in (requests, replies, stdin):
-                os.close(descriptor)
-        selector.register(self._replies, selectors.EVENT_READ, self)
-        self.send(order, limits.start)
-
-    def send(self, message: bytes, seconds: float) -> None:
-        """Send what is to be replied to within the seconds, from when it is sent whole; its log starts empty."""
-        os.ftruncate(self._log, 0)
-        self.seconds = seconds
-        self.words = 0
-        self.mark, request = marked(message)
-        self._outgoing = memoryview(framed(request))
-        self.send_more()
-
-    def send_more(self) -> None:
-        """Send as much as the pipe takes, and have the selector wait for it to take the rest."""
-        try:
-            self._outgoing = self._outgoing[os.write(self._requests, self._outgoing) :]
-        except BlockingIOError:
-            pass
-        except BrokenPipeError:  # it has died, which the pipe of its replies tells
-            self._outgoing = memoryview(b"")
-        self.deadline = self._last_deadline = time.monotonic() + self.seconds
-        self._last_seconds = self.seconds
-        is_waiting = self._requests in self._selector.get_map()
-        if self._outgoing and not is_waiting:
-            self._selector.register(self._requests, selectors.EVENT_WRITE, self)
-        elif is_waiting and not self._outgoing:
-            self._selector.unregister(self._requests)
-
-    def wait_for(self, seconds: float) -> None:
-        """Its next word is to come within the seconds, its reply when it was to come before."""
-        self.deadline, self.seconds = min(
-            (time.monotonic() + seconds, seconds), (self._last_deadline, self._last_seconds)
-        )
-
-    def bear_with(self, waited: float, seconds: float) -> None:
-        """Its reply may come so much later, for it waits that long; its next word is to come within the seconds."""
-        self._last_deadline = min(self._last_deadline + waited, time.monotonic() + _MAX_PATIENCE)
-        self.wait_for(seconds)
-
-    def receive(self) -> None:
-        """Take what it has sent; EOFError once it has closed the pipe."""
-        chunk = os.read(self._replies, 1 << 20)
-        if not chunk:
-            raise EOFError
-        self._incoming += chunk
-        soon = min(time.monotonic() + _TRANSFER_SECONDS, self._last_deadline + _MOST_TRANSFER_SECONDS)
-        self.deadline = max(self.deadline, soon)
-
-    def next_message(self) -> bytes | None:
-        """The first message that has been received as a whole, if any."""
-        return take_message(self._incoming)
-
-    def killed(self, end: End, message: str) -> Killed:
-        """The task as killed, with what its log says now."""
-        size = os.fstat(self._log).st_size
-        text = os.pread(self._log, _LOG_BYTES, max(size - _LOG_BYTES, 0)).decode(errors="replace")
-        return Killed(end, message, "\n".join(text.splitlines()[-_LOG_LINES:]))
-
-    def ask_to_end(self) -> None:
-        """Have the supervisor kill the worker, and all that it started."""
-        for pipe in (self._requests, self._replies):
-            if pipe in self._selector.get_map():
-                self._selector.unregister(pipe)
-        self._supervisor.ask_to_end()
-
-    def end(self, grace: float) -> str | None:
-        """End it, unless it does by itself within the grace: then, what the supervisor says of its end."""
-        has_ended = self._supervisor.ends_within(grace)
-        self.ask_to_end()
-        self._wait()
-        return self._supervisor.said if has_ended else None
-
-    def close(self) -> None:
-        """Wait for the end that it was warned of, and leave nothing open."""
-        self._wait()
-        self._supervisor.close()
-        os.close(self._log)
-        os.close(self._requests)
-        os.close(self._replies)
-
-    def _wait(self) -> None:
-        if not self._supervisor.ends_within(_END_SECONDS):
-            self._supervisor.kill()

@@ -20,11 +20,13 @@ from typing import NoReturn
 from tritonaudit.execute.blame import described
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.farm.job import Answer, Asked, Job, done
-from tritonaudit.suites.running import share_memory
+from tritonaudit.suites.running import keep_judges, share_memory
 from tritonaudit.suites.stage import NoGpu, Where, gpu_for
 
 _TEMPORARY_BYTES = 1 << 20
 """As much as a worker's log may have."""
+_JUDGES = 2
+"""For each job: one that has a GPU, and one that has the CPU engine look at memory meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Hello:
 def prepared(terms: Terms) -> Hello:
     """Get this process ready for jobs."""
     share_memory(terms.in_machine)
+    keep_judges(_JUDGES * terms.slots)
     warm_up()
     try:
         _write_temporary_file()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tritonaudit.execute.confine import confine
 from tritonaudit.execute.turns import Turns
+from tritonaudit.execute.worker import be_last
 from tritonaudit.subject.guessed import GuessedSubject
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.course import Course, examine_with_few
@@ -78,6 +79,19 @@ def audit_subject(task: SubjectTask) -> None:
             audit.watch()
         else:
             audit.run()
+    _leave_as_found(_device)
+
+
+def _leave_as_found(device: Device) -> None:
+    """Have the next subject find nothing of this one, or another process."""
+    from tritonaudit.suites import harness
+
+    if harness.replaced():
+        be_last()
+    elif not device.is_engine:
+        import torch
+
+        torch.cuda.empty_cache()
 
 
 @contextmanager
