@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, TypeAlias
 
+import numpy
 import torch
 
 Tensor: TypeAlias = torch.Tensor
@@ -31,7 +32,7 @@ class Groups:
         bounds, self._sizes = _pooled(torch.bincount(counted, minlength=_EXPONENTS))
         self._groups = torch.bucketize(self._exponents - _NONE, self._exponents.new_tensor(bounds))
         group = self._groups.to(_narrow(len(self._sizes))).index_select(0, counted)
-        order = group.argsort()
+        order = _order(group)
         self._order = order if places is None else places.index_select(0, order)
 
     def rounding(self, dtype: Any) -> Tensor:
@@ -71,6 +72,13 @@ def _pooled(counts: Tensor) -> tuple[list[int], list[int]]:
     return bounds[:-1], [*sizes[:-1], sizes[-1] + waiting]
 
 
+def _order(numbers: Tensor) -> Tensor:
+    """The places of small integers from the smallest to the largest number."""
+    if numbers.is_cuda:
+        return numbers.argsort()
+    return torch.from_numpy(numbers.numpy().argsort(kind="stable"))  # by digits, which torch does not do
+
+
 def _narrow(number: int) -> Any:
     """A type for so many different numbers, of which narrow ones are sorted fast."""
     return torch.uint8 if number <= 256 else torch.int16
@@ -80,6 +88,7 @@ def _but_for_a_tenth(numbers: Tensor) -> Tensor:
     """The largest number but for a tenth of them, 0 of none."""
     if not len(numbers):
         return numbers.new_zeros(())
-    place = len(numbers) - len(numbers) // 10
-    # on a GPU `kthvalue` raises where users ask for deterministic algorithms
-    return numbers.sort().values[place - 1] if numbers.is_cuda else numbers.kthvalue(place).values
+    place = len(numbers) - len(numbers) // 10 - 1
+    if numbers.is_cuda:  # where `kthvalue` raises if users ask for deterministic algorithms
+        return numbers.sort().values[place]
+    return numbers.new_tensor(numpy.partition(numbers.numpy(), place)[place])  # a fifth of the time of `kthvalue`
