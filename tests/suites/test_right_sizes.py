@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
+import pytest
 import torch
 
+from tests.suites.test_fills import Host
 from tests.suites.test_given import KERNEL, nothing, subject
 from tritonaudit.subject.model import Case, Subject
+from tritonaudit.suites.correctness import examine
 from tritonaudit.suites.facts import Symptom
 from tritonaudit.suites.given_too import BETWEEN, ELSEWHERE, GivenToo
 from tritonaudit.suites.outcome import CaseOutcome, Sighting
@@ -99,6 +103,35 @@ def test_results_that_are_right_with_zeros_or_in_another_dtype_say_nothing() -> 
     halves = [Case(case.sizes, "float16") for case in RIGHT]
     for right in (zeros, halves):
         assert not reported(subject(37, 100), sizes(20, 70), right).is_certain
+
+
+def test_results_that_are_right_and_all_alike_say_nothing() -> None:
+    too, wrong = GivenToo(subject(37, 100)), sizes(20, 70)
+
+    def work(case: Case) -> CaseOutcome:
+        return replace(call_of(case, is_wrong=case == wrong), are_alike=True)
+
+    for case in RIGHT:
+        too.settled(work(case), work, may_ask=True)
+    (found,) = too.settled(work(wrong), work, may_ask=True).sightings
+    assert (found.is_certain, found.text) == (False, f"wrong, {ELSEWHERE}")
+
+
+@pytest.mark.parametrize(
+    ("function", "are_alike"),
+    [
+        (lambda x: (x > 0).to(torch.uint8), False),
+        (lambda x: (x > 10).to(torch.uint8), True),
+        (lambda x: (x > 0).sum()[None], True),
+        (lambda x: x.sum(), False),
+        (torch.zeros_like, True),
+        (lambda x: x[:0], True),
+    ],
+)
+def test_which_results_are_alike(function: Callable[[torch.Tensor], torch.Tensor], are_alike: bool) -> None:
+    of = Subject(function, reference=function, inputs=lambda _: (torch.linspace(-1, 1, 9),))
+    found = examine(Host(), of, Case(device="cpu"))
+    assert (found.sightings, found.are_alike) == ((), are_alike)
 
 
 def test_where_distinct_integers_are_alike_it_is_not_certain() -> None:

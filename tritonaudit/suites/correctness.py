@@ -24,7 +24,7 @@ from tritonaudit.suites.axes import NAN_AMONG
 from tritonaudit.suites.calling import BESIDE, UPSTREAM, Called, Device, How, Lost, Result, call_subject, is_same
 from tritonaudit.suites.error_map import ErrorMap, error_map
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
-from tritonaudit.suites.formats import wide
+from tritonaudit.suites.formats import is_inexact, wide
 from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
 from tritonaudit.suites.references import Ahead, References, references
@@ -114,18 +114,12 @@ def _is_same_given(first: Called, again: Called) -> bool:
 
 def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutcome:
     launches = [ran.launch for ran in called.ran]
-    return CaseOutcome(
-        outcome.case,
-        outcome.checked,
-        outcome.sightings,
-        outcome.unchecked,
-        outcome.closeness,
-        frozenset(size for launch in launches for size in blocks_of(launch)),
-        tuple(dict.fromkeys(launch.kernel for launch in launches)),
-        tuple(dict.fromkeys(launch.config for launch in launches if launch.config)),
-        seconds,
-        outcome.errors,
-        outcome.is_refused,
+    return replace(
+        outcome,
+        blocks=frozenset(size for launch in launches for size in blocks_of(launch)),
+        kernels=tuple(dict.fromkeys(launch.kernel for launch in launches)),
+        configs=tuple(dict.fromkeys(launch.config for launch in launches if launch.config)),
+        seconds=seconds,
     )
 
 
@@ -237,7 +231,18 @@ def _returned(
     if reason := next(filter(None, map(_why_not_compared, judged)), ""):
         unjudged = _unjudged(case, checked, sightings, reason)
         return replace(unjudged, closeness=closeness, errors=errors, is_refused=case.fill != Case().fill)
-    return CaseOutcome(case, checked | _RESULTS, tuple(sightings), closeness=closeness, errors=errors)
+    are_alike = all(map(_has_one_number, found.same))
+    return CaseOutcome(
+        case, checked | _RESULTS, tuple(sightings), closeness=closeness, errors=errors, are_alike=are_alike
+    )
+
+
+def _has_one_number(tensor: torch.Tensor) -> bool:
+    """Whether all elements are alike; a single one is only where it is an integer, of which there are few."""
+    numbers = wide(tensor.detach()).flatten()
+    if len(numbers) == 1:
+        return not is_inexact(tensor)
+    return bool((numbers[1:] == numbers[:1]).all())
 
 
 def wrong_results(

@@ -63,9 +63,9 @@ class GivenToo:
         return _of_layout(outcome)
 
     def _learn(self, outcome: CaseOutcome, given: Given) -> None:
-        """Whether it is right at these sizes."""
-        is_right = Symptom.WRONG_RESULT in outcome.checked and not any(map(_is_numeric, outcome.sightings))
-        if is_right and outcome.case.is_plain:
+        """Whether it is right at these sizes, and not by chance."""
+        is_right = Symptom.WRONG_RESULT in outcome.checked and not any(certain(outcome))
+        if is_right and outcome.case.is_plain and not outcome.are_alike:
             self._right.setdefault(outcome.case.dtype, RightSizes()).add({**given.sizes, **outcome.case.sizes})
 
     def _between(self, outcome: CaseOutcome, given: Given) -> CaseOutcome:

@@ -77,7 +77,8 @@ class CaseOutcome:
     not take the case, or the reference cannot do it either, or has no number there to compare with. `unsettled` was
     seen at other sizes than given, and nobody knows whether it is there as given, too. `asks_multiprocessors` where
     host code has asked how many there are. `operators` are those of torch that computed. `is_late` where all that is
-    known is that it did not end in its time.
+    known is that it did not end in its time. `are_alike` where no result has two different numbers: it may be right by
+    chance.
     """
 
     case: Case
@@ -95,6 +96,7 @@ class CaseOutcome:
     asks_multiprocessors: bool = False
     is_late: bool = False
     operators: frozenset[str] = frozenset()
+    are_alike: bool = False
 
     @property
     def way(self) -> tuple[frozenset[KernelRef], frozenset[str]]:
