@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,7 +15,14 @@ import triton
 import triton.language as tl
 
 from tritonaudit import simulate
+from tritonaudit.capture.device import device_for
+from tritonaudit.capture.driver import standing_in
+from tritonaudit.capture.record import Recorder, installed, recording
+from tritonaudit.simulator import coincidence
+from tritonaudit.simulator.engine import execute
 from tritonaudit.simulator.faults import FaultKind
+from tritonaudit.simulator.fresh import FreshMemory
+from tritonaudit.simulator.live import Execution
 
 BLOCK = 256
 
@@ -132,3 +140,50 @@ def test_products_that_are_computed_twice_do_not_race() -> None:
 def test_integers_that_say_where_programs_write_stay_as_they_are() -> None:
     bounds = torch.tensor([0, 5, 9, 9, 20], dtype=torch.int32)
     assert kinds(twice_each, (8,), torch.zeros(32), bounds, torch.zeros(32), BLOCK=16) == {FaultKind.SAME_WRITES}
+
+
+# -- launches of a loop in host code -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def more(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The modules of the launches that are executed with other contents, in order."""
+    found: list[Any] = []
+
+    def counted(module: Any, *arguments: Any) -> Any:
+        found.append(module)
+        return execute(module, *arguments)
+
+    monkeypatch.setattr(coincidence, "execute", counted)
+    return found
+
+
+def kinds_of_each(kernel: Any, inputs: Sequence[torch.Tensor], numbers: Sequence[int]) -> list[set[FaultKind]]:
+    """What launches of the kernel, one after the other, show."""
+    execution = Execution(FreshMemory())
+    recorder = Recorder("sm_89", execute=execution.launch, raises=True)
+    with standing_in(device_for("sm_89"), 1 << 20), installed(), recording(recorder):
+        for x, number in zip(inputs, numbers, strict=True):
+            kernel[(4,)](x, torch.zeros(1), number, BLOCK=BLOCK)
+    return [{fault.kind for fault in launch.faults} for launch in execution.launches]
+
+
+def drawn(seed: int) -> torch.Tensor:
+    return torch.randn(4 * BLOCK, generator=torch.Generator().manual_seed(seed))
+
+
+def test_of_many_launches_few_are_executed_with_other_contents(more: list[Any]) -> None:
+    found = kinds_of_each(first_row, [drawn(seed) for seed in range(20)], [7] * 20)
+    assert found == [{FaultKind.SAME_WRITES}] * 20
+    assert len(more) == 3 + 4  # those of the first, and of the second, fourth, eighth and sixteenth
+
+
+def test_launches_with_other_numbers_are_of_another_form(more: list[Any]) -> None:
+    assert kinds_of_each(first_row, [drawn(0)] * 3, [7, 8, 7]) == [{FaultKind.SAME_WRITES}] * 3
+    assert len(more) == 3 + 3 + 1
+
+
+def test_what_is_found_to_race_does_in_each_launch(more: list[Any]) -> None:
+    found = kinds_of_each(how_many, [torch.full((4 * BLOCK,), float(fill)) for fill in range(20)], [7] * 20)
+    assert found == [{FaultKind.RACE_WRITE_WRITE}] * 20
+    assert len(more) == 1

@@ -6,8 +6,9 @@ the same by chance, and they race. A launch shows that by itself, executed once 
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Hashable, Sequence, Set
+from dataclasses import dataclass, field, replace
 from math import log
 
 import torch
@@ -21,6 +22,7 @@ from tritonaudit.simulator.slices import blocks_in, made_of, may_wait, pointed_t
 from tritonaudit.simulator.torch_memory import storage_address
 
 _TIMES = 3
+"""That the first launch of a form is executed with other contents."""
 _LEAST_RUN = 8
 """Elements in a row that have one sign, at least; at most all of them have."""
 _MOST_RUNS = 4096
@@ -39,17 +41,83 @@ def distinguished(outcome: Outcome, module: Module, grid: Grid, arguments: Seque
 
     The launch has been executed. Nothing is said where others hold what it writes, or where its programs wait.
     """
-    places = {_place(fault) for fault in outcome.faults if fault.kind is FaultKind.SAME_WRITES}
-    if not places or not _may_be_repeated(module):
-        return outcome
-    racing = {_place(fault) for fault in outcome.faults if fault.kind is FaultKind.RACE_WRITE_WRITE}
+    return Coincidences().distinguished(outcome, module, grid, arguments, run)
+
+
+@dataclass
+class Coincidences:
+    """Tells what is the same by chance in the launches of a loop in host code, of which most are of one form.
+
+    Where programs were found to race, they do so in each later launch of the form. Where none were, most likely none
+    do: that is asked of the first launch that shows such writes, and once more of the second, fourth, eighth and so on,
+    each time with contents that are new.
+    """
+
+    _forms: dict[Hashable, _Writes] = field(default_factory=dict)
+
+    def distinguished(
+        self, outcome: Outcome, module: Module, grid: Grid, arguments: Sequence[Argument], run: Run
+    ) -> Outcome:
+        """What the next launch showed, those programs reported to race that write the same by chance."""
+        places = _places(outcome, FaultKind.SAME_WRITES)
+        if not places or not _may_be_repeated(module):
+            return outcome
+        writes = self._forms.setdefault((module, grid, _form(arguments)), _Writes())
+        writes.racing |= _places(outcome, FaultKind.RACE_WRITE_WRITE)
+        writes.shown.update(places)
+        asked = {place: seeds for place in places - writes.racing if (seeds := _seeds(writes.shown[place]))}
+        if asked:
+            seeds = max(asked.values(), key=len)
+            writes.racing |= _racing_with(seeds, asked.keys(), module, grid, arguments, run)
+        return replace(outcome, faults=tuple(_restated(fault, writes.racing) for fault in outcome.faults))
+
+
+@dataclass
+class _Writes:
+    """Where programs of launches of one form wrote the same: in how many launches, and where they race."""
+
+    shown: Counter[_Place] = field(default_factory=Counter)
+    racing: set[_Place] = field(default_factory=set)
+
+
+def _form(arguments: Sequence[Argument]) -> Hashable:
+    """What launches of a program have in common that differ in what their tensors hold: numbers, and how tensors lie.
+
+    Of tensors in one storage the first tells which it is.
+    """
+    first: dict[int, int] = {}
+    found: list[Hashable] = []
+    for place, one in enumerate(arguments):
+        value = one.value
+        if isinstance(value, torch.Tensor):
+            storage = first.setdefault(storage_address(value), place)
+            lies = value.shape, value.stride(), value.storage_offset(), one.offset, storage
+            found.append((value.dtype, *lies))
+        else:
+            found.append(repr(value))
+    return tuple(found)
+
+
+def _seeds(launches: int) -> range:
+    """Of the contents with which the last of so many launches is asked; none where it is not."""
+    if launches == 1:
+        return range(_TIMES)
+    times = launches.bit_length() - 1
+    return range(_TIMES + times - 1, _TIMES + times) if launches == 1 << times else range(0)
+
+
+def _racing_with(
+    seeds: Sequence[int], places: Set[_Place], module: Module, grid: Grid, arguments: Sequence[Argument], run: Run
+) -> set[_Place]:
+    """Where programs race with other contents, which are tried until all of these places are found."""
     kept = _read_to_decide(module.kernel)
-    for seed in range(_TIMES):
+    racing: set[_Place] = set()
+    for seed in seeds:
         if places <= racing:
             break
         others = _with_other_contents(arguments, kept, torch.Generator().manual_seed(seed))
         racing |= _racing(module, grid, others, run)
-    return replace(outcome, faults=tuple(_restated(fault, racing) for fault in outcome.faults))
+    return racing
 
 
 def _may_be_repeated(module: Module) -> bool:
@@ -63,13 +131,17 @@ def _racing(module: Module, grid: Grid, arguments: Sequence[Argument], run: Run)
         outcome = execute(module, grid, arguments, replace(run, undefined=None, as_gpu=False))
     except NotSimulated:
         return set()
-    return {_place(fault) for fault in outcome.faults if fault.kind is FaultKind.RACE_WRITE_WRITE}
+    return _places(outcome, FaultKind.RACE_WRITE_WRITE)
 
 
 def _restated(fault: Fault, racing: Set[_Place]) -> Fault:
     if fault.kind is not FaultKind.SAME_WRITES or _place(fault) not in racing:
         return fault
     return replace(fault, kind=FaultKind.RACE_WRITE_WRITE, detail=_DIFFERS)
+
+
+def _places(outcome: Outcome, kind: FaultKind) -> set[_Place]:
+    return {_place(fault) for fault in outcome.faults if fault.kind is kind}
 
 
 def _place(fault: Fault) -> _Place:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import torch
 
 from tritonaudit.capture.launch import Launch, Program
-from tritonaudit.simulator.coincidence import distinguished
+from tritonaudit.simulator.coincidence import Coincidences
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
@@ -106,6 +106,7 @@ class Execution:
     tick: Callable[[], None] = lambda: None
     is_tracked: bool = False
     launches: list[Executed] = field(default_factory=list)
+    _coincidences: Coincidences = field(default_factory=Coincidences)
 
     def launch(self, launch: Launch, bound: Mapping[str, Any]) -> None:
         """Execute one launch on its arguments.
@@ -126,7 +127,7 @@ class Execution:
                 outcome = execute_large(module, grid, arguments, run)
             else:
                 outcome = execute(module, grid, arguments, run)
-                outcome = distinguished(outcome, module, grid, arguments, run)
+                outcome = self._coincidences.distinguished(outcome, module, grid, arguments, run)
         self.launches.append(Executed(launch, outcome))
 
 
