@@ -23,6 +23,10 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _IONBF = 2
 
+# Of glibc's <malloc.h>, with the most bytes that are taken from the heap, and that it keeps free at its end.
+_M_MMAP_THRESHOLD, _FROM_HEAP = -3, 32 << 20
+_M_TRIM_THRESHOLD, _KEPT_FREE = -1, 128 << 20
+
 
 def may_have_gpu() -> bool:
     """Whether a GPU's driver is there: without one there is no need to import torch to know."""
@@ -64,6 +68,14 @@ def unbuffer_c_stdout() -> None:
     name = "__stdoutp" if sys.platform == "darwin" else "stdout"
     with contextlib.suppress(ValueError):
         libc.setvbuf(ctypes.c_void_p.in_dll(libc, name), None, _IONBF, ctypes.c_size_t(0))
+
+
+def keep_freed_memory() -> None:
+    """Have this process use what it frees again, rather than ask for new pages for each large tensor (glibc)."""
+    with contextlib.suppress(AttributeError):
+        set_option = ctypes.CDLL(None).mallopt
+        set_option(_M_MMAP_THRESHOLD, _FROM_HEAP)
+        set_option(_M_TRIM_THRESHOLD, _KEPT_FREE)
 
 
 def has_children(but: Collection[int] = ()) -> bool:

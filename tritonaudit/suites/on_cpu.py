@@ -22,6 +22,7 @@ from tritonaudit.capture.record import Recorder, install, recording
 from tritonaudit.capture.standin import Host, stand_in_tensors, tensors_on
 from tritonaudit.capture.streams import Stream, Ticket
 from tritonaudit.execute.blame import text_of
+from tritonaudit.execute.processes import keep_freed_memory
 from tritonaudit.simulator.faults import Fault
 from tritonaudit.simulator.fresh import FreshMemory
 from tritonaudit.simulator.gpu_program import OPTIONS
@@ -52,6 +53,7 @@ class CpuEngine:
         stand_in_tensors(device_for(TARGET))
         install()
         torch.set_num_threads(1)
+        keep_freed_memory()
 
     @contextmanager
     def observing(self, how: How) -> Iterator[Observed]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from tritonaudit.capture.launch import Launch, Program
 from tritonaudit.execute.confine import confine
+from tritonaudit.execute.processes import keep_freed_memory
 from tritonaudit.suites.facts import WATCHED, Symptom
 from tritonaudit.suites.outcome import Place, Sighting
 from tritonaudit.trace.reading import NotATrace, Trace, read_blob, read_trace
@@ -52,6 +53,7 @@ def prepare() -> None:
     import torch
 
     torch.set_num_threads(1)
+    keep_freed_memory()
     confine()
 
 
