@@ -270,3 +270,18 @@ def test_an_index_outside_of_the_tensor() -> None:
     found = fault_of(FaultKind.OUT_OF_BOUNDS_LOAD, by_index, (1,), ones(10), index, torch.zeros(5), 5, BLOCK=8)
     assert (found.tensor, found.element, found.count) == ("x_ptr", -1, 2)
     assert found.lane == (2,)
+
+
+@triton.jit
+def picked(x_ptr, index_ptr, out_ptr, BLOCK: tl.constexpr):
+    index = tl.load(index_ptr + tl.arange(0, BLOCK))
+    tl.store(out_ptr + tl.arange(0, BLOCK), tl.load(x_ptr + index, mask=index >= 0, other=-1.0))
+
+
+@pytest.mark.parametrize("kept", [slice(0, 1), slice(4095, 4096), slice(2000, 3000, 7), slice(0, 0)], ids=str)
+def test_lanes_that_are_left_out_may_point_anywhere(kept: slice) -> None:
+    index = torch.full((4096,), -(10**6), dtype=torch.int32)
+    index[kept] = torch.arange(4096, dtype=torch.int32)[kept] % 100
+    x, out = torch.randn(100), torch.zeros(4096)
+    assert simulate(picked, (1,), x, index, out, BLOCK=4096).faults == ()
+    assert torch.equal(out, torch.where(index >= 0, x[index.clamp(min=0).long()], -1.0))

@@ -15,7 +15,7 @@ from tritonaudit.simulator.boxes import Box
 from tritonaudit.simulator.faults import Fault, FaultKind, Site
 from tritonaudit.simulator.ir import Type
 from tritonaudit.simulator.notes import Notes
-from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
+from tritonaudit.simulator.numerics.elements import bits_of, chosen, dtype_of
 from tritonaudit.simulator.programs import Programs
 from tritonaudit.simulator.recall import Recall
 from tritonaudit.simulator.rows import Rows
@@ -188,13 +188,13 @@ class Accesses:
             buffer = self.addressing.space.buffer(part.buffer)
             memory = buffer.memory.typed(dtype_of(type))
             elements = part.selection.of(memory)
-            found = elements if found is None else torch.where(part.selection.lanes, elements, found)
+            found = elements if found is None else chosen(part.selection.lanes, elements, found)
             if self.notes is not None:
                 doubts.append(self.notes.read(buffer, part.selection, memory.itemsize, site))
         assert found is not None
         if lanes.good is not None:
             fill = torch.zeros((), dtype=found.dtype) if other is None else _moved_as(other, type).to(found.dtype)
-            found = torch.where(lanes.good, found, fill)
+            found = chosen(lanes.good, found, fill)
             if not lanes.is_fine:
                 sound = lanes.good if where is None else lanes.good | ~mask_tensor(where)
                 doubts.append(Doubt(sound, site.location))

@@ -19,10 +19,13 @@ from tritonaudit.simulator.memory import (
     buffer_of,
     position_of,
 )
-from tritonaudit.simulator.numerics.elements import dtype_of
+from tritonaudit.simulator.numerics.elements import chosen, dtype_of
 from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.selection import Indexed, Strided, Windows
 from tritonaudit.simulator.values import Doubt, Mask, Value, is_known_within, mask_tensor
+
+_NEAR = 1 << 10
+"""Lanes at the front that are looked at first."""
 
 
 # Not frozen where every access makes one, which would take three times as long. Nothing changes them once made.
@@ -217,12 +220,12 @@ class Addressing:
             return None
         positions = addresses - address(buffer.number, 0)
         is_whole = buffer.is_dense or not bool(buffer.is_between(positions).any())
-        if not is_whole or (size > 1 and bool((positions % size).any())):
+        if not is_whole or (size > 1 and int((positions & (size - 1)).max())):
             return None
         if buffer.is_absent:
             return Lanes((), None, shape)
-        index = torch.div(positions, size, rounding_mode="floor").expand(shape)
-        return Lanes((Part(buffer.number, Indexed(index, mask)),), mask, shape)
+        index = (positions >> (size.bit_length() - 1)).expand(shape)
+        return Lanes((Part(buffer.number, Indexed(index, mask, is_within=True)),), mask, shape)
 
     def _anywhere(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: FaultKind) -> Lanes:
         addresses = pointer.tensor(Type("ptr"))
@@ -312,7 +315,14 @@ def _parted(box: Box, axes: Sequence[int]) -> tuple[torch.Tensor | None, tuple[s
 def _replaced(base: torch.Tensor, kept: torch.Tensor) -> torch.Tensor:
     """The bases, any of those that are kept in place of the others."""
     base, kept = torch.broadcast_tensors(base, kept)
-    return torch.where(kept, base, base.reshape(-1)[int(kept.reshape(-1).to(torch.uint8).argmax())])
+    return chosen(kept, base, base.reshape(-1)[_first(kept)])
+
+
+def _first(kept: torch.Tensor) -> int:
+    """The place of the first that is kept, among all in one row; most often it is near the front."""
+    row = kept.reshape(-1).view(torch.uint8)
+    place = int(row[:_NEAR].argmax())
+    return place if row[place] else int(row.argmax())
 
 
 def _axes(number: int | Progression) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
@@ -345,8 +355,7 @@ def _buffers(addresses: torch.Tensor, mask: torch.Tensor) -> list[int]:
     """The numbers of the buffers that the lanes under the mask go to."""
     if not bool(mask.any()):
         return []
-    some = addresses.reshape(-1)[int(mask.reshape(-1).to(torch.uint8).argmax())]
-    meant = torch.where(mask, addresses, some)
+    meant = _replaced(addresses, mask)
     low, high = (int(edge) for edge in torch.aminmax(meant))
     if buffer_of(low) == buffer_of(high):
         return [buffer_of(low)]

@@ -14,7 +14,7 @@ from tritonaudit.simulator.boxes import Box, box_where_negative
 from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.ir import Operation, Type
 from tritonaudit.simulator.machine import Frame, Machine
-from tritonaudit.simulator.numerics.elements import bits_of, dtype_of
+from tritonaudit.simulator.numerics.elements import chosen, dtype_of
 from tritonaudit.simulator.numerics.elementwise import Function, bind
 from tritonaudit.simulator.rows import Rows
 from tritonaudit.simulator.unsigned import may_lack_sign
@@ -133,9 +133,7 @@ def select(machine: Machine, operation: Operation, frame: Frame) -> tuple[Value,
     if mask_is_single(mask):
         data = (left if bool(mask_tensor(mask).any()) else right).data
     else:
-        data = torch.where(mask_tensor(mask), bits_of(left.tensor(type)), bits_of(right.tensor(type))).view(
-            dtype_of(type)
-        )
+        data = chosen(mask_tensor(mask), left.tensor(type), right.tensor(type))
     undefined = _chosen_doubt(mask, left.undefined, right.undefined)
     wrapped = _chosen_doubt(mask, left.wrapped, right.wrapped)
     return (Value(data, joined([undefined, condition.undefined]), wrapped),)

@@ -118,10 +118,14 @@ class Strided:
 
 @dataclass(eq=False, slots=True)
 class Indexed:
-    """Elements by their numbers, of shape (programs or 1, *lanes); only those where `kept` holds are meant."""
+    """Elements by their numbers, of shape (programs or 1, *lanes); only those where `kept` holds are meant.
+
+    `is_within`: the other numbers, too, are those of elements.
+    """
 
     index: torch.Tensor
     kept: torch.Tensor | None = None
+    is_within: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -132,12 +136,8 @@ class Indexed:
         """The elements, anything where they are not meant."""
         if memory.numel() == 0:
             return torch.zeros(self.index.shape, dtype=memory.dtype)
-        return torch.take(memory, self.index) if self.kept is None else torch.take(memory, self._safe)
-
-    @property
-    def _safe(self) -> torch.Tensor:
-        assert self.kept is not None
-        return torch.where(self.kept, self.index, 0)
+        index = self.index if self.kept is None or self.is_within else torch.where(self.kept, self.index, 0)
+        return memory.index_select(0, index.reshape(-1)).reshape(index.shape)
 
     def put(self, memory: torch.Tensor, values: torch.Tensor) -> None:
         if self.kept is None:
@@ -164,7 +164,8 @@ class Indexed:
 
     def expand(self, shape: tuple[int, ...]) -> Indexed:
         """With every program's lanes, also where they are the same for all."""
-        return Indexed(self.index.expand(shape), None if self.kept is None else self.kept.expand(shape))
+        kept = None if self.kept is None else self.kept.expand(shape)
+        return Indexed(self.index.expand(shape), kept, self.is_within)
 
     def once(self) -> Indexed:
         """The same: programs that mean the same elements are not distinguished."""
@@ -180,7 +181,7 @@ class Indexed:
 
     def in_cells(self, factor: int) -> Indexed:
         """The first cell of each element, in a memory whose cells are `factor` times smaller."""
-        return self if factor == 1 else Indexed(self.index * factor, self.kept)
+        return self if factor == 1 else Indexed(self.index * factor, self.kept, self.is_within)
 
     @property
     def bounds(self) -> tuple[int, int]:
