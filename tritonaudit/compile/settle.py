@@ -52,14 +52,16 @@ def settle(path: Path, signatures: Mapping[str, Sequence[Signature]], config: Co
 
     A finding is refuted only where every signature refutes it, and confirmed where one of them makes it surer.
     """
-    untyped = check_typed(path, config, {})
+    several = [
+        {kernel: given[min(number, len(given) - 1)] for kernel, given in signatures.items()}
+        for number in range(max(map(len, signatures.values()), default=0))
+    ]
+    untyped, *audits = check_typed(path, config, [{}, *several])
     unsure = {_key(f): f for f in untyped.findings if f.kernel in signatures}
     texts = dict(untyped.texts)
     seen: set[_Key] = set()
     confirmed: dict[_Key, Finding] = {}
-    for number in range(max(map(len, signatures.values()), default=0)):
-        types = {kernel: given[min(number, len(given) - 1)] for kernel, given in signatures.items()}
-        typed = check_typed(path, config, types)
+    for types, typed in zip(several, audits, strict=True):
         texts.update(typed.texts)
         for finding in typed.findings:
             if finding.kernel not in types:
