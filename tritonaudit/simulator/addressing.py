@@ -212,8 +212,19 @@ class Addressing:
         addresses, size = pointer.tensor(Type("ptr")), dtype_of(type).itemsize
         mask = None if where is None else mask_tensor(where)
         shape = _shape(addresses, mask, type)
-        if mask is not None:
-            addresses, mask = _replaced(addresses, mask), mask.expand(shape)
+        found = self._elements(addresses, size)
+        if found is None and mask is not None:
+            found = self._elements(_replaced(addresses, mask), size)
+        if found is None:
+            return None
+        buffer, index = found
+        if buffer.is_absent:
+            return Lanes((), None, shape)
+        mask = None if mask is None else mask.expand(shape)
+        return Lanes((Part(buffer.number, Indexed(index.expand(shape), mask, is_within=True)),), mask, shape)
+
+    def _elements(self, addresses: torch.Tensor, size: int) -> tuple[Buffer, torch.Tensor] | None:
+        """The one buffer that all of the addresses lie in, and its elements of that size which they mean."""
         low, high = (int(edge) for edge in torch.aminmax(addresses))
         buffer = self.space[buffer_of(low)] if buffer_of(low) == buffer_of(high) else None
         if buffer is None or position_of(low) < buffer.low or position_of(high) + size > buffer.high:
@@ -222,10 +233,7 @@ class Addressing:
         is_whole = buffer.is_dense or not bool(buffer.is_between(positions).any())
         if not is_whole or (size > 1 and int((positions & (size - 1)).max())):
             return None
-        if buffer.is_absent:
-            return Lanes((), None, shape)
-        index = (positions >> (size.bit_length() - 1)).expand(shape)
-        return Lanes((Part(buffer.number, Indexed(index, mask, is_within=True)),), mask, shape)
+        return buffer, positions >> (size.bit_length() - 1)
 
     def _anywhere(self, pointer: Value, where: Mask | None, type: Type, site: Site, kind: FaultKind) -> Lanes:
         addresses = pointer.tensor(Type("ptr"))

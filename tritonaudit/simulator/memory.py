@@ -253,7 +253,7 @@ def _storage_key(storage: torch.UntypedStorage, place: int) -> int:
 
 
 def _memory(storage: torch.UntypedStorage, cell: int, undefined: torch.Tensor | None, is_shared: bool) -> Memory:
-    is_written = undefined is None or not bool(undefined.any())
+    is_written = undefined is None or not undefined.numel() or not int(undefined.view(torch.uint8).max())
     shadow = Shadow(-(-storage.nbytes() // cell), is_shared, None if is_written else undefined)
     return Memory(storage, cell, shadow)
 
