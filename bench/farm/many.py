@@ -1,17 +1,19 @@
 """Whether a farm of thousands of pairs, of which it is known what they are, comes to the verdicts that are known.
 
 The pairs are those of `templates.py`. Printed are the verdicts by kind, those that are not as known, seconds for each
-subject and GPU, how long the beginning and the end take, when few go on, and how much of the time the GPUs' timing
-slots were busy. Lines are kept in --output as they come, and those that it has are not made again. The exit code is 1
-where a verdict is not as known.
+subject and GPU, how long the beginning and the end take, when few go on, and for how much of the time something was
+timed on each GPU, and had it to itself. Lines are kept in --output as they come, and those that it has are not made
+again. The exit code is 1 where a verdict is not as known.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
 import tempfile
+import threading
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
@@ -23,11 +25,13 @@ from bench.corpus import ROOT
 from bench.farm.templates import Generated, Kind, generated
 from tritonaudit.audit import PERFORMANCE, RUN_PARTS, AuditRequest
 from tritonaudit.config import Config
+from tritonaudit.execute.turns import turns_folder
 from tritonaudit.farm.driving import Driver
 from tritonaudit.farm.events import Answered, Event, Joined
 from tritonaudit.farm.job import Asked, Job
-from tritonaudit.farm.local import LocalPlaces
+from tritonaudit.farm.local import LocalPlaces, gpus
 
+_LOOK_SECONDS = 0.05
 _RIGHT, _NOT_RIGHT = ("pass", "warn"), ("fail", "error")
 
 
@@ -58,7 +62,7 @@ def run(given: Namespace) -> int:
         places = _Watched(asked, given.jobs)
         began = time.monotonic()
         came: list[float] = []
-        with output.open("a", encoding="utf-8") as file:
+        with output.open("a", encoding="utf-8") as file, _Taken() as taken:
             for path, line in _lines(missing, asked, places):
                 came.append(time.monotonic() - began)
                 lines[path] = line
@@ -66,11 +70,13 @@ def run(given: Namespace) -> int:
                 file.flush()
         seconds = time.monotonic() - began
         os.chdir(ROOT)
-    gpus = max(1, places.gpus)
-    print(f"{len(missing)} subjects in {seconds:.0f} s: {gpus * seconds / max(1, len(missing)):.2f} s for each and GPU")
+    used = max(1, places.gpus)
+    print(f"{len(missing)} subjects in {seconds:.0f} s: {used * seconds / max(1, len(missing)):.2f} s for each and GPU")
     for share in (0.1, 0.5, 0.9) if came else ():
         print(f"{share:.0%} of them within {came[int(len(came) * share)]:.0f} s")
-    print(f"timing slots busy: {places.busy / (gpus * seconds):.0%} of {gpus} × {seconds:.0f} s" if given.timed else "")
+    if given.timed:
+        whole = f"of {used} × {seconds:.0f} s"
+        print(f"timing slots busy: {places.busy / (used * seconds):.0%} {whole}; alone on the GPU: {taken.share:.0%}")
     verdicts = {path: json.loads(line)["verdict"] for path, line in lines.items()}
     print(table(known, verdicts))
     return int(not all(is_as_known(pair, verdicts[path]) for path, pair in known.items()))
@@ -78,29 +84,77 @@ def run(given: Namespace) -> int:
 
 @dataclass
 class _Watched(LocalPlaces):
-    """Places of this machine, of which it is known for how many seconds in all their timing slots were busy."""
+    """Places of this machine, of which it is known for how many seconds in all each timed something."""
 
     asked: Asked
     jobs: int
     gpus: int = 0
     busy: float = 0.0
-    _since: dict[int, float] = field(default_factory=dict)
+    _timed: dict[str, set[int]] = field(default_factory=dict)
+    _since: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__init__(self.asked, self.jobs)
 
     def start(self, place: str, job: Job) -> None:
         if job.tried:
-            self._since[job.number] = time.monotonic()
+            if not (timed := self._timed.setdefault(place, set())):
+                self._since[place] = time.monotonic()
+            timed.add(job.number)
         super().start(place, job)
 
     def events(self, seconds: float | None = None) -> Iterator[Event]:
         for event in super().events(seconds):
             if isinstance(event, Joined):
-                self.gpus += event.place.times
-            elif isinstance(event, Answered) and event.answer.number in self._since:
-                self.busy += time.monotonic() - self._since.pop(event.answer.number)
+                self.gpus += bool(event.place.times)
+            elif isinstance(event, Answered):
+                self._end(event.answer.number)
             yield event
+
+    def _end(self, number: int) -> None:
+        for place, timed in self._timed.items():
+            if number in timed:
+                timed.remove(number)
+                self.busy += 0.0 if timed else time.monotonic() - self._since.pop(place)
+
+
+class _Taken:
+    """For which share of the time some process has a GPU of this machine to itself, as the file shows that it locks."""
+
+    def __init__(self) -> None:
+        self._is_over = threading.Event()
+        self._looks = self._found = 0
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> _Taken:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    @property
+    def share(self) -> float:
+        return self._found / max(1, self._looks)
+
+    def _look(self) -> None:
+        folder = turns_folder()
+        rooms = [] if folder is None else [folder / f"gpu-{gpu or 0}-room" for gpu in gpus()]
+        while rooms and not self._is_over.wait(_LOOK_SECONDS):
+            self._looks += len(rooms)
+            self._found += sum(map(_is_taken, rooms))
+
+
+def _is_taken(room: Path) -> bool:
+    if not room.exists():
+        return False
+    with room.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def _lines(paths: Sequence[str], asked: Asked, places: LocalPlaces) -> Iterator[tuple[str, str]]:

@@ -115,7 +115,7 @@ class _Simulation:
         return self.summed()
 
     def places(self, node: int) -> list[Place]:
-        return [Place(f"{node}:{gpu}", self.farm.cores, times=True) for gpu in range(self.farm.gpus)]
+        return [Place(f"{node}:{gpu}", self.farm.cores, times=1) for gpu in range(self.farm.gpus)]
 
     def join(self, node: int) -> None:
         for place in self.places(node):

@@ -24,14 +24,14 @@ class Mortal:
     """Places each of which dies of one subject, and is then there again; every third other is timed by a second job."""
 
     def __init__(self, places: int) -> None:
-        self.waiting: deque[Event] = deque(Joined(Place(f"p{number}", 3, times=True)) for number in range(places))
+        self.waiting: deque[Event] = deque(Joined(Place(f"p{number}", 3, times=1)) for number in range(places))
         self.done: Counter[tuple[str, bytes]] = Counter()
         self.born = places
 
     def start(self, place: str, job: Job) -> None:
         if job.path == DEADLY:
             self.waiting.append(Left(place))
-            self.waiting.append(Joined(Place(f"p{self.born}", 3, times=True)))
+            self.waiting.append(Joined(Place(f"p{self.born}", 3, times=1)))
             self.born += 1
             return
         self.done[job.path, job.tried] += 1

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tritonaudit.farm.scheduler import MOST_TRIES, Ending, Lease, Place, Scheduler, Stage
 
-LAST = Place("last", 2, times=True)
+LAST = Place("last", 2, times=1)
 """It comes in the end, and does not go."""
 
 
@@ -47,7 +47,7 @@ class World:
             by_place[lease.place].append(lease)
         for name, leases in by_place.items():
             timed = [lease for lease in leases if lease.stage is Stage.TIME]
-            assert len(timed) <= int(self.places[name].times), "the timing slot is exclusive"
+            assert len(timed) <= self.places[name].times, "no more are timed at once"
             assert len(leases) - len(timed) <= self.places[name].slots
             if any(self.failures[lease.subject] == MOST_TRIES - 1 for lease in leases):
                 assert len(leases) == 1, "a last try has its place to itself"
@@ -97,7 +97,7 @@ def test_nothing_is_lost_nothing_is_reported_twice_and_slots_are_kept(data: st.D
         world.start()
         deed = data.draw(st.sampled_from(("join", "leave", "end", "end", "end", "end")))
         if deed == "join":
-            world.join(Place(next(names), data.draw(st.integers(1, 4)), times=data.draw(st.booleans())))
+            world.join(Place(next(names), data.draw(st.integers(1, 4)), times=data.draw(st.integers(0, 3))))
         elif deed == "leave" and world.places:
             world.leave(data.draw(st.sampled_from(sorted(world.places))))
         elif deed == "end" and world.running:
@@ -145,7 +145,7 @@ def test_the_first_subjects_are_spread_over_all_places() -> None:
 
 def test_little_waits_for_a_gpu_that_is_slow_to_time() -> None:
     scheduler = Scheduler(1000)
-    scheduler.join(Place("gpu", 10, times=True))
+    scheduler.join(Place("gpu", 10, times=1))
     waiting = -1  # the one that is timed
     while leases := [lease for lease in scheduler.starts() if lease.stage is Stage.TRY]:
         for lease in leases:
@@ -162,7 +162,7 @@ def test_no_place_and_no_gpu_are_reported_as_being_stuck() -> None:
     (lease,) = scheduler.starts()
     scheduler.tried(lease.number, is_to_be_timed=True)
     assert scheduler.is_stuck
-    scheduler.join(Place("gpu", 1, times=True))
+    scheduler.join(Place("gpu", 1, times=1))
     assert not scheduler.is_stuck
 
 

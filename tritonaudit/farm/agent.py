@@ -19,12 +19,15 @@ from typing import NoReturn
 
 from tritonaudit.execute.blame import described
 from tritonaudit.execute.starting import warm_up
+from tritonaudit.execute.turns import turns_folder
 from tritonaudit.farm.job import Answer, Asked, Job, done
 from tritonaudit.suites.running import keep_judges, share_memory
 from tritonaudit.suites.stage import NoGpu, Where, gpu_for
 
 _TEMPORARY_BYTES = 1 << 20
 """As much as a worker's log may have."""
+_MOST_TIMED, _SLOTS_BESIDE = 6, 4
+"""At once: at most so many, each beside so many slots, or there is no room where every process holds what it may."""
 _JUDGES = 2
 """For each job: one that has a GPU, and one that has the CPU engine look at memory meanwhile."""
 
@@ -40,9 +43,9 @@ class Terms:
 
 @dataclass(frozen=True)
 class Hello:
-    """What an agent says first: the name of its GPU, if it has one, or why it cannot work."""
+    """What an agent says first: how many it times at once on its GPU, if it has one, or why it cannot work."""
 
-    gpu: str = ""
+    times: int = 0
     failure: str = ""
 
 
@@ -53,11 +56,16 @@ def prepared(terms: Terms) -> Hello:
     warm_up()
     try:
         _write_temporary_file()
-        return Hello(gpu_for(Where(terms.asked.request.device)))
+        return Hello(timed_at_once(terms.slots) if gpu_for(Where(terms.asked.request.device)) else 0)
     except NoGpu as error:
         return Hello(failure=f"--device gpu: {error}")
     except OSError as error:
         return Hello(failure=f"no room for temporary files: {error.strerror} (TMPDIR chooses another folder)")
+
+
+def timed_at_once(slots: int) -> int:
+    """How many subjects a GPU's agent times at once: each takes seconds to prepare, and the GPU to itself for one."""
+    return max(1, min(slots // _SLOTS_BESIDE, _MOST_TIMED)) if turns_folder() is not None else 1
 
 
 def _write_temporary_file() -> None:
@@ -69,7 +77,7 @@ def _write_temporary_file() -> None:
 def answered(job: Job, terms: Terms, hello: Hello) -> Answer:
     """Do a job; where an audit raises, say so."""
     try:
-        return done(job, terms.asked, times=bool(hello.gpu))
+        return done(job, terms.asked, times=bool(hello.times))
     except OSError as error:  # the machine's fault, which a traceback explains no better
         return Answer(job.number, failure=described(error))
     except BaseException as error:
@@ -95,7 +103,7 @@ def serve(connection: Connection, leave: Callable[[], NoReturn]) -> NoReturn:
         terms: Terms = connection.recv()
         hello = prepared(terms)
         connection.send(hello)
-        threads = ThreadPoolExecutor(terms.slots + 1)
+        threads = ThreadPoolExecutor(terms.slots + hello.times)
         while True:
             threads.submit(do, connection.recv())
     except (EOFError, OSError):

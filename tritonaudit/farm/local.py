@@ -102,7 +102,7 @@ class LocalPlaces:
         if hello.failure:
             raise FarmError(hello.failure)
         agent.is_ready, self._stillborn = True, 0
-        return Joined(Place(agent.name, agent.slots, times=bool(hello.gpu)))
+        return Joined(Place(agent.name, agent.slots, times=hello.times))
 
     def _died(self, agent: _Agent) -> Iterator[Event]:
         del self._agents[agent.name]

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonaudit.config import Config
-from tritonaudit.farm.agent import Hello, Terms, answered, prepared
+from tritonaudit.farm.agent import Hello, Terms, answered, prepared, timed_at_once
 from tritonaudit.farm.events import Answered, Event, FarmError, Joined, Left
 from tritonaudit.farm.job import Answer, Asked, Job
 from tritonaudit.farm.scheduler import Place
@@ -185,7 +185,7 @@ class RayPlaces:
             return
         held = self._held[name]
         held.is_ready = True
-        yield Joined(Place(name, held.slots, times=bool(hello.gpu)))
+        yield Joined(Place(name, held.slots, times=hello.times))
 
     def _lost(self, name: str, error: Exception) -> Iterator[Event]:
         held = self._held.pop(name, None)
@@ -222,7 +222,7 @@ class RayPlaces:
         kind = self._ray.remote(Actor).options(
             num_cpus=slots,
             num_gpus=1 if gpus else 0,
-            max_concurrency=slots + 2,
+            max_concurrency=slots + timed_at_once(slots) + 1,
             max_restarts=0,
             scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
         )

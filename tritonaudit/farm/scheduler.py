@@ -14,11 +14,11 @@ from enum import Enum
 MOST_TRIES = 3
 """The first, and two elsewhere."""
 _TO_BE_TIMED = 4
-"""Subjects for each GPU that may wait to be timed: what they came to until then is kept in memory."""
+"""Subjects for each that is timed at once that may wait for it: what they came to until then is kept in memory."""
 
 
 class Stage(Enum):
-    """What a lease is for. What is timed has the GPU's timing slot to itself; what is tried shares the slots."""
+    """What a lease is for."""
 
     TRY = "try"
     TIME = "time"
@@ -35,11 +35,11 @@ class Ending(Enum):
 
 @dataclass(frozen=True)
 class Place:
-    """Where subjects are tried, so many at once. One with a GPU `times` them, too, one at a time."""
+    """Where subjects are tried, so many at once. One with a GPU also `times` so many, which take turns on it."""
 
     name: str
     slots: int
-    times: bool = False
+    times: int = 0
 
 
 @dataclass(frozen=True)
@@ -70,29 +70,29 @@ class _Held:
 
     place: Place
     tried: set[int] = field(default_factory=set)
-    timed: int | None = None
+    timed: set[int] = field(default_factory=set)
     is_reserved: bool = False
 
     @property
     def is_empty(self) -> bool:
-        return not self.tried and self.timed is None
+        return not self.tried and not self.timed
 
     def can(self, stage: Stage) -> bool:
         if self.is_reserved:
             return False
         if stage is Stage.TIME:
-            return self.place.times and self.timed is None
+            return len(self.timed) < self.place.times
         return len(self.tried) < self.place.slots
 
     def take(self, lease: Lease) -> None:
         if lease.stage is Stage.TIME:
-            self.timed = lease.number
+            self.timed.add(lease.number)
         else:
             self.tried.add(lease.number)
 
     def give_back(self, number: int) -> None:
         self.tried.discard(number)
-        self.timed = None if self.timed == number else self.timed
+        self.timed.discard(number)
         self.is_reserved = False if self.is_empty else self.is_reserved
 
 
@@ -147,7 +147,7 @@ class Scheduler:
         held = self._places.pop(name, None)
         if held is None:
             return []
-        numbers = sorted((*held.tried, *(() if held.timed is None else (held.timed,))))
+        numbers = sorted(held.tried | held.timed)
         return [(self._leases[number][0].subject, self.failed(number)) for number in numbers]
 
     def starts(self) -> Iterator[Lease]:
