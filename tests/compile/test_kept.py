@@ -23,7 +23,7 @@ from tritonaudit.compile.facts import CompiledKernel
 from tritonaudit.compile.kept import KeptLaunches
 from tritonaudit.compile.stage import compile_paths
 from tritonaudit.config import Config
-from tritonaudit.execute import pool
+from tritonaudit.execute import hired
 from tritonaudit.finding import Audit, Problem
 from tritonaudit.hardware.targets import DEFAULT_TARGETS
 
@@ -293,7 +293,7 @@ def test_wrappers_are_not_called_again(project: Path, tmp_path: Path, monkeypatc
     first = compiled(project)
     assert {Path(kernel.path).name for kernel in first.kernels} == {"audit_copy.py", "alone.py"}
     with monkeypatch.context() as patch:
-        patch.setattr(pool, "start_supervisor", lambda *_, **__: pytest.fail("a worker is started"))
+        patch.setattr(hired, "start_supervisor", lambda *_, **__: pytest.fail("a worker is started"))
         second = compiled(project)
         assert second.audit == first.audit
         assert list(map(as_cached, second.kernels)) == list(map(as_cached, first.kernels))
