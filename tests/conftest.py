@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,13 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TRITONAUDIT_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def no_gpu_is_known() -> None:
+    """What the GPU can reach is asked anew by each test: some pretend to have another one."""
+    if (stage := sys.modules.get("tritonaudit.measure.stage")) is not None:
+        stage._known_gpus.clear()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -106,6 +106,15 @@ def test_where_what_the_gpu_can_reach_is_not_known_nothing_is_measured(
     assert found.reason.startswith("measuring what the GPU can reach killed by signal 6")
 
 
+@pytest.mark.usefixtures("pretending")
+def test_what_the_gpu_can_reach_is_asked_once_in_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = measured(tmp_path, "first")
+    monkeypatch.setattr(stage, "measure", pretended.lose_the_gpu)
+    found = measured(tmp_path, "second")
+    assert found.gpu == first.gpu == pretended.GPU
+    assert reasons(found) == {"second": whole("second")}
+
+
 # -- a lane beside the run stage -----------------------------------------------------------------------------------
 
 

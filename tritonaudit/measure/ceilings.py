@@ -20,6 +20,7 @@ from tritonaudit.measure.clock import driver_version
 from tritonaudit.measure.facts import Gpu
 from tritonaudit.measure.rates import COPY, READ, TENSOR_FLOAT, matrix_rate
 from tritonaudit.measure.timing import Contender, Stopwatch
+from tritonaudit.replacing import replace_file
 
 _BYTES = 1 << 30
 _SIZES = (4096, 8192)
@@ -40,7 +41,7 @@ def measured_gpu(folder: Path, alone: AbstractContextManager[None]) -> Gpu:
     known = _read(path)
     if known is None:
         with alone:
-            known = dict(_measured())
+            known = _read(path) or dict(_measured())  # another process may have been first
         torch.cuda.empty_cache()
         _write(path, known)
     source = Source(f"measured on this {name}, driver {driver}", "by tritonaudit, torch " + torch.__version__, "")
@@ -63,7 +64,7 @@ def _read(path: Path) -> dict[str, float] | None:
 def _write(path: Path, known: dict[str, float]) -> None:
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(known), "utf-8")
+        replace_file(path, json.dumps(known).encode())
 
 
 def _measured() -> Iterator[tuple[str, float]]:

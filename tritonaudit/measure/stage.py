@@ -41,7 +41,7 @@ from tritonaudit.source.discover import discover
 from tritonaudit.subject.find import subject_files
 from tritonaudit.suites.gather import INTERRUPTED
 from tritonaudit.suites.running import SubjectKey, memory, shown_subject
-from tritonaudit.suites.stage import Where, gpu_for
+from tritonaudit.suites.stage import Where, chosen_gpu, gpu_for
 from tritonaudit.suites.subjects import subjects_of
 
 _Task = GpuTask | MeasureTask | ProfileTask
@@ -123,7 +123,7 @@ class Lane:
         self._parts = known_parts(config.hardware_file)
         self._request = request
         self._measuring = _Measuring(request.seconds, progress, at_once(request.jobs))
-        self._feed = Feed[_Task]((_ceilings(),))
+        self._feed = Feed[_Task](self._measuring.beginning())
 
     def __enter__(self) -> Lane:
         self._thread = ThreadPoolExecutor(1)
@@ -190,7 +190,7 @@ def _measured(keys: Sequence[SubjectKey], request: MeasureRequest, progress: Pro
         return _Found(reason="there is no subject")
     progress.stage("measuring subjects", len(keys))
     measuring = _Measuring(request.seconds, progress, at_once(request.jobs))
-    with Feed[_Task]((_ceilings(),)) as feed:
+    with Feed[_Task](measuring.beginning()) as feed:
         for key in keys:
             measuring.add(_task(key, request), feed)
         feed.close()
@@ -251,6 +251,10 @@ def _judged(subjects: Sequence[MeasuredSubject], gpu: Gpu | None, config: Config
     return judge(learnt, config)
 
 
+_known_gpus: dict[tuple[str | None, ...], Gpu] = {}
+"""What the GPU can reach that is chosen so: it is asked for once."""
+
+
 @dataclass
 class _Measuring:
     """Subjects on their way to being measured."""
@@ -259,7 +263,7 @@ class _Measuring:
     progress: Progress
     workers: int = 1
     tasks: list[MeasureTask] = field(default_factory=list)
-    gpu: Gpu | Killed | None = None
+    gpu: Gpu | Killed | None = field(default_factory=lambda: _known_gpus.get(chosen_gpu()))
     _rows: dict[SubjectKey, list[Done]] = field(default_factory=dict)
     _under_way: dict[SubjectKey, Begun] = field(default_factory=dict)
     _profiles: dict[SubjectKey, list[Profile]] = field(default_factory=dict)
@@ -276,6 +280,10 @@ class _Measuring:
             if (path, name) not in self._rows and (path, name) not in self._under_way
         )
 
+    def beginning(self) -> Sequence[_Task]:
+        """What comes before all subjects."""
+        return () if self.gpu is not None else (_ceilings(),)
+
     def add(self, task: MeasureTask, feed: Feed[_Task]) -> None:
         """Have it measured with what else the feed has, and profiled meanwhile."""
         self.tasks.append(task)
@@ -283,7 +291,7 @@ class _Measuring:
             feed.add(one)
 
     def measure(self, feed: Feed[_Task]) -> bool:
-        """Measure them all, behind what the GPU can reach, which the feed has first; False where that is interrupted.
+        """Measure them all, behind what the feed has from the beginning; False where that is interrupted.
 
         What found no room beside others is measured again alone.
         """
@@ -319,6 +327,8 @@ class _Measuring:
             self.gpu = outcome
             if isinstance(outcome, Killed):
                 return
+            if outcome is not None:
+                _known_gpus[chosen_gpu()] = outcome
 
     def _finish(self, task: MeasureTask, killed: Killed | None) -> None:
         self._finished.add(task.key)

@@ -209,12 +209,17 @@ def gpu_for(where: Where) -> str:
     """The name of the GPU to run on; empty for the CPU engine. Raises NoGpu."""
     if where is Where.CPU or (where is Where.ANY and not may_have_gpu()):
         return ""
-    name = _visible_gpu(tuple(map(os.environ.get, _CHOOSING_A_GPU)))
+    name = _visible_gpu(chosen_gpu())
     if isinstance(name, str) and name:
         return name
     if where is Where.GPU:
         raise NoGpu(f"looking for a GPU {name.message}" if isinstance(name, Killed) else "torch finds no GPU")
     return ""
+
+
+def chosen_gpu() -> tuple[str | None, ...]:
+    """What says which GPU is the first."""
+    return tuple(map(os.environ.get, _CHOOSING_A_GPU))
 
 
 @cache
