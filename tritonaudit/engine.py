@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -44,7 +44,7 @@ from tritonaudit.source.decode import Undecodable, decode
 from tritonaudit.source.discover import discover, project_root
 from tritonaudit.source.glances import Glances, Users
 from tritonaudit.source.notebook import Broken, NotANotebook, Notebook, is_notebook
-from tritonaudit.source.outline import JitFunction, Module, Unparsable, may_hold_kernels, outline, outline_uncached
+from tritonaudit.source.outline import Module, Unparsable, may_hold_kernels, outline, outline_uncached
 from tritonaudit.source.suppressions import Malformed, Suppressions, Unused, Use, read_suppressions
 from tritonaudit.target import Target
 
@@ -152,14 +152,9 @@ def judge(
     return replace(audit, files=len(learnt), problems=(*_left_out(config), *audit.problems))
 
 
-def check_typed(path: Path, config: Config, each: Iterable[Types]) -> Iterator[Audit]:
-    """Audit one file, its kernels' parameters having each of these types in turn; findings of every confidence are in.
-
-    Its project is read once, and a kernel that has the types that it had before is not checked again.
-    """
-    checker = _Checker(overlaid(config, {"pedantic": True}))
-    for types in each:
-        yield merged([checker.typed(path, types)])
+def check_typed(path: Path, config: Config, types: Types) -> Audit:
+    """Audit one file, its kernels' parameters having these types; findings of every confidence are in it."""
+    return merged([_Checker(overlaid(config, {"pedantic": True}), types).file(path)])
 
 
 @contextmanager
@@ -183,12 +178,12 @@ class _Checker:
     def __init__(
         self,
         config: Config,
+        types: Types | None = None,
         glances: Glances | None = None,
         watch: Watch | None = None,
     ) -> None:
         self._config = config
-        self._types: Types = {}
-        self._of_types: dict[tuple[JitFunction, frozenset[tuple[str, str]]], Found] | None = None
+        self._types = types or {}
         self._watch = watch
         self._rules = all_rules()
         self._chosen = cache(lambda config: Chosen(config, self._rules))
@@ -202,12 +197,6 @@ class _Checker:
         """What is asked of a file, by the configuration that governs it."""
         chosen: Chosen = self._chosen(self._config.of(path))
         return chosen
-
-    def typed(self, path: Path, types: Types) -> FileResult:
-        """What the file comes to, its kernels' parameters having these types; for one file again and again."""
-        self._types = types
-        self._of_types = {} if self._of_types is None else self._of_types
-        return self.file(path)
 
     def file(self, path: Path, data: bytes | None = None) -> FileResult:
         """What the file comes to; `data` when it is not to be read from the disk."""
@@ -341,28 +330,11 @@ class _Checker:
         if self._watch is not None:
             return self._resumed(path, shown, module, found, every, self._watch)
         project = self._project(path)
-        known = {jit: one for jit in module.jit if (one := self._known(jit)) is not None}
-        for facts in analyse(module, project, self._target(path, module), self._types, known):
-            own = Found(found.place)
-            self._add(facts, path, shown, own, every)
-            self._know(facts.function, own)
-            found.join(own)
-        for one in known.values():
-            found.join(one)
+        for facts in analyse(module, project, self._target(path, module), self._types):
+            self._add(facts, path, shown, found, every)
         found.findings.extend(self._checked_names(path, shown, module, every))
         project.forget(module)
         return found
-
-    def _known(self, jit: JitFunction) -> Found | None:
-        """What a kernel came to with the types that it has now."""
-        return None if self._of_types is None else self._of_types.get((jit, self._types_of(jit)))
-
-    def _know(self, jit: JitFunction, found: Found) -> None:
-        if self._of_types is not None:
-            self._of_types[jit, self._types_of(jit)] = found
-
-    def _types_of(self, jit: JitFunction) -> frozenset[tuple[str, str]]:
-        return frozenset(self._types.get(jit.qualname, {}).items())
 
     def _add(self, facts: KernelFlow | NotAnalysed, path: Path, shown: str, found: Found, every: bool) -> None:
         """Adds what one kernel comes to."""

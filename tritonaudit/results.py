@@ -65,12 +65,6 @@ class Found:
         self.outcomes.extend(outcomes)
         self.kernels += is_kernel
 
-    def join(self, other: Found) -> None:
-        """What other kernels of the file came to."""
-        self.add(other.findings, other.outcomes, is_kernel=False)
-        self.problems.extend(other.problems)
-        self.kernels += other.kernels
-
     def failed(self, shown: str, function: JitFunction, error: Exception, rule: Rule | None = None) -> None:
         """The analysis of a function raised, or a rule on it, which may be of another package than ours."""
         if rule is not None and not rule.__module__.startswith("tritonaudit."):

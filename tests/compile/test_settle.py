@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tritonaudit.compile.settle import Settled, settle
 from tritonaudit.config import Config
-from tritonaudit.domains import analysis
 from tritonaudit.finding import Confidence
 
 KERNELS = """\
@@ -70,19 +67,3 @@ def test_a_comment_suppresses_it_as_ever(path: Path) -> None:
 
 def test_a_kernel_that_was_not_launched_is_left_alone(path: Path) -> None:
     assert settle(path, {}, Config(root=path.parent)) == Settled()
-
-
-def test_a_kernel_is_checked_once_for_each_of_its_signatures(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path.write_text(KERNELS + KERNELS.partition("language as tl\n")[2].replace("running_sum", "other_sum"), "utf-8")
-    asked: list[str] = []
-    analysed = analysis._analysed
-
-    def counted(front_end: Any, function: Any, *rest: Any) -> Any:
-        asked.append(function.jit.name)
-        return analysed(front_end, function, *rest)
-
-    monkeypatch.setattr(analysis, "_analysed", counted)
-    found = settle(path, {"running_sum": [SINGLE, HALF, WHOLE], "other_sum": [SINGLE]}, Config(root=path.parent))
-    assert Counter(asked) == {"running_sum": 4, "other_sum": 2}  # first of all without types
-    assert [finding.kernel for finding in found.confirmed] == ["running_sum"]
-    assert [finding.kernel for finding in found.refuted] == ["other_sum"]

@@ -52,16 +52,14 @@ def settle(path: Path, signatures: Mapping[str, Sequence[Signature]], config: Co
 
     A finding is refuted only where every signature refutes it, and confirmed where one of them makes it surer.
     """
-    several = [
-        {kernel: given[min(number, len(given) - 1)] for kernel, given in signatures.items()}
-        for number in range(max(map(len, signatures.values()), default=0))
-    ]
-    untyped, *audits = check_typed(path, config, [{}, *several])
+    untyped = check_typed(path, config, {})
     unsure = {_key(f): f for f in untyped.findings if f.kernel in signatures}
     texts = dict(untyped.texts)
     seen: set[_Key] = set()
     confirmed: dict[_Key, Finding] = {}
-    for types, typed in zip(several, audits, strict=True):
+    for number in range(max(map(len, signatures.values()), default=0)):
+        types = {kernel: given[min(number, len(given) - 1)] for kernel, given in signatures.items()}
+        typed = check_typed(path, config, types)
         texts.update(typed.texts)
         for finding in typed.findings:
             if finding.kernel not in types:
