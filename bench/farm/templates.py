@@ -64,17 +64,19 @@ class Generated:
 def generated(folder: Path, number: int, *, is_large: bool) -> list[Generated]:
     """So many pairs, each a file in a folder of its own, beside its reference, the same ones each time.
 
-    No two have the same texts.
+    They are many samples of few problems: references are alike, and no two pairs.
+
     Their tensors have a few thousand elements, or about a million each where they are to be large.
     """
     made = []
     for index, (kernel, deed) in enumerate(islice(_planned(), number)):
-        text = _sized(text_of(kernel), index, is_large)
+        text = _sized(text_of(kernel), is_large)
         kind, name = (Kind.RIGHT, "") if deed is None else (deed.kind, deed.name)
         path = folder / f"pair_{index:04}" / f"{kernel.name}_{index:04}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.with_name(REFERENCE).write_text(text.partition("@triton.jit")[0], encoding="utf-8")
-        path.write_text(_without_inputs(text if deed is None else deed.put(kernel, text)), encoding="utf-8")
+        new = _without_inputs(text if deed is None else deed.put(kernel, text))
+        path.write_text(f"# sample {index}\n{new}", encoding="utf-8")
         made.append(Generated(path, kind, name))
     return made
 
@@ -101,13 +103,10 @@ def _planned() -> Iterator[tuple[Kernel, Deed | None]]:
         yield (next(right) if deed is None else next(kernels[deed])), deed
 
 
-def _sized(text: str, index: int, is_large: bool) -> str:
-    """With tensors of other sizes, which no block divides, so that what is wrong at an edge is so as given."""
-    more = 2 * (index // len(KERNELS))
-    sizes = {"(37, 100)": (37 + more, 100), "(70, 100)": (70, 100), "(100, 50)": (100, 50 + more)}
-    if is_large:
-        sizes = {"(37, 100)": (1023 + more, 1001), "(70, 100)": (1010, 1000), "(100, 50)": (1000, 1010 + more)}
-    for small, size in sizes.items():
+def _sized(text: str, is_large: bool) -> str:
+    """With tensors of sizes that no block divides, so that what is wrong at an edge is so as given."""
+    large = {"(37, 100)": (1023, 1001), "(70, 100)": (1010, 1000), "(100, 50)": (1000, 1010)}
+    for small, size in large.items() if is_large else ():
         text = text.replace(f"torch.randn{small}", f"torch.randn{size}")
     return text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -25,8 +25,17 @@ def reserve() -> Iterator[Reserve]:
     made.close()
 
 
+def alike(_: object) -> str:
+    return "alike"
+
+
 def done(reserve: Reserve | None, *items: tuple[Any, ...], limits: Limits = LIMITS, **options: Any) -> list[Any]:
-    return [found for _, found in run_tasks(tasks.call, items, workers=2, limits=limits, reserve=reserve, **options)]
+    return [
+        found
+        for _, found in run_tasks(
+            tasks.call, items, workers=1, limits=limits, reserve=reserve, **{"kin": alike, **options}
+        )
+    ]
 
 
 def test_the_next_call_goes_on_with_the_worker_of_the_one_before(reserve: Reserve) -> None:
@@ -50,10 +59,17 @@ def test_it_holds_no_more_memory_than_is_asked(reserve: Reserve) -> None:
     assert done(reserve, PROCESS, limits=Limits(20, 1 << 29)) != [large]
 
 
-def test_one_that_an_item_spoils_is_not_kept(reserve: Reserve) -> None:
-    (first,) = done(reserve, PROCESS, spoils=lambda _: True)
-    assert all_end([first])
-    assert done(reserve, PROCESS) != [first]
+def test_it_goes_on_with_what_is_akin_to_all_that_it_has_done(reserve: Reserve) -> None:
+    (first,) = done(reserve, PROCESS, kin=lambda _: "one")
+    (second,) = done(reserve, PROCESS, kin=lambda _: "other")
+    assert first != second
+    assert done(reserve, PROCESS, kin=lambda _: "one") == [first]
+
+
+@pytest.mark.parametrize("kin", [lambda _: "", lambda item: item[0]])
+def test_one_that_has_done_what_is_not_akin_is_not_kept(reserve: Reserve, kin: Callable[[Any], str]) -> None:
+    process, _ = done(reserve, PROCESS, ("same", "thing"), kin=kin)
+    assert all_end([process])
 
 
 def test_one_that_has_done_its_last_is_not_kept(reserve: Reserve) -> None:

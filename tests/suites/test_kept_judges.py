@@ -1,4 +1,4 @@
-"""Processes that judge, kept from one audit to the next: not those in which something of what was judged has run."""
+"""Processes that judge, kept from one audit to the next that is judged by the same text, and by nothing else."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ pytest.importorskip("triton")
 from bench.kernelbench.files import files
 from tritonaudit.config import Config
 from tritonaudit.execute import pool
+from tritonaudit.subject.alike import judged_alike
 from tritonaudit.suites import running
 from tritonaudit.suites.stage import RunRequest, Where, run_paths
 
@@ -35,6 +36,7 @@ def judges(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[pool.Hired]]:
 
     monkeypatch.setattr(pool, "Hired", Hired)
     monkeypatch.setattr(running, "_reserve", None)
+    monkeypatch.setattr(running.Runner, "_kin", lambda _, task: judged_alike(task.path))  # as on a GPU
     running.keep_judges(2)
     assert running._reserve is not None
     yield begun
@@ -70,3 +72,34 @@ def test_one_in_which_a_function_was_replaced_is_not(judges: list[pool.Hired], t
     for number in range(2):
         verdict(tmp_path / str(number), elu=f"{HEAD}@triton.jit{KERNEL}", reference=REPLACING)
     assert len(judges) == 2
+
+
+def test_one_that_has_run_another_reference_is_not(judges: list[pool.Hired], tmp_path: Path) -> None:
+    for number in range(2):
+        verdict(tmp_path / str(number), elu=f"{HEAD}@triton.jit{KERNEL}", reference=f"# {number}\n{MODEL}")
+    assert len(judges) == 2
+
+
+def test_one_whose_surroundings_were_changed_is_not(judges: list[pool.Hired], tmp_path: Path) -> None:
+    coarse = "    torch.set_float32_matmul_precision('medium')\n"
+    reference = MODEL.replace("def get_inputs():\n", f"def get_inputs():\n{coarse}")
+    for number in range(2):
+        verdict(tmp_path / str(number), elu=f"{HEAD}@triton.jit{KERNEL}", reference=reference)
+    assert len(judges) == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "is_alike"),
+    [
+        ({"reference": MODEL}, True),
+        ({"reference": PAIR}, False),
+        ({"reference": f"import helper\n{MODEL}", "helper": ""}, False),
+        ({"reference": f"from . import helper\n{MODEL}"}, False),
+        ({"reference": f"import math\n{MODEL}"}, True),
+    ],
+)
+def test_which_pairs_are_judged_alike(texts: dict[str, str], is_alike: bool, tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").touch()
+    for name, text in {**texts, "elu": f"{HEAD}@triton.jit{KERNEL}"}.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    assert bool(judged_alike(tmp_path / "elu.py")) is is_alike

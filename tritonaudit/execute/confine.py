@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -38,6 +39,19 @@ def scratch_for_worker() -> Path:
     global _scratch
     _scratch = Path(tempfile.mkdtemp(prefix="tritonaudit-"))
     return _scratch
+
+
+def emptied_scratch() -> bool:
+    """Whether nothing is left in that folder, from which all is removed."""
+    if _scratch is None:
+        return True
+    for entry in list(_scratch.iterdir()):
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            with contextlib.suppress(OSError):
+                entry.unlink()
+    return not any(_scratch.iterdir())
 
 
 def confine(*, uses_gpu: bool = False) -> bool:

@@ -35,7 +35,7 @@ def _open_log() -> int:
 class Hired:
     """A worker, by way of its supervisor: it is sent messages, and replies, until `deadline`.
 
-    One that `is_spoilt` has done what nobody else is to see.
+    All that it has done is of this `kin`, unless it `is_mixed` or has done nothing.
     """
 
     def __init__(
@@ -44,7 +44,8 @@ class Hired:
         self.order = order
         self.memory = memory
         self.ready = False
-        self.is_spoilt = False
+        self.kin: str | None = None
+        self.is_mixed = False
         self.seconds = start
         self.words = 0
         self.mark = ""
@@ -142,6 +143,16 @@ class Hired:
         poll = select.poll()
         poll.register(self._replies, select.POLLIN)
         return not self._incoming and not poll.poll(0)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its supervisor has."""
+        return self._supervisor.ends_within(0)
+
+    def do(self, kin: str) -> None:
+        """Note what is done next; what is akin to nothing has an empty kin."""
+        self.is_mixed |= not kin or self.kin not in (None, kin)
+        self.kin = kin
 
     def ask_to_end(self) -> None:
         """Have the supervisor kill the worker, and all that it started."""

@@ -152,7 +152,7 @@ def run_tasks(
     hears: Any = Any,
     is_fresh: bool = False,
     reserve: Reserve | None = None,
-    spoils: Callable[[Item], bool] = lambda _: False,
+    kin: Callable[[Item], str] = lambda _: "",
 ) -> Iterator[tuple[Item, Result | Killed]]:
     """Each item with `work(item)`, or with what killed it, as they finish; the items are done in their order.
 
@@ -162,8 +162,8 @@ def run_tasks(
     and `work` and `prepare` not of the module `__main__`. Where items need differently prepared workers, `arguments`
     says of each which ones: workers do only what they are prepared for.
 
-    With a `reserve` workers come from there, and go there when nothing is left for them, to be kept for other calls:
-    not those that have done an item that `spoils` them.
+    With a `reserve` workers come from there, and go there when nothing is left for them, to be kept for items of other
+    calls that have the same `kin` as all that they have done; what has an empty one is akin to nothing.
 
     What comes from a worker is data, whatever the user's code has done to it: results are of the type that `work`
     declares to give. What a task says by `worker.send_note` before it ends is heard at once, by `hear(item, content)`
@@ -177,7 +177,7 @@ def run_tasks(
         return pickle.dumps((work, prepare, arguments(item) if callable(arguments) else arguments))
 
     kinds = _Kinds(given_by(work), hears)
-    return _Pool[Item, Result](order_of, items, workers, limits, hear, kinds, is_fresh, reserve, spoils).results()
+    return _Pool[Item, Result](order_of, items, workers, limits, hear, kinds, is_fresh, reserve, kin).results()
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ class _Pool(Generic[Item, Result]):
         kinds: _Kinds,
         is_fresh: bool,
         reserve: Reserve | None,
-        spoils: Callable[[Item], bool],
+        kin: Callable[[Item], str],
     ) -> None:
         self._order_of = order_of
         self._feed = items if isinstance(items, Feed) else None
@@ -213,7 +213,7 @@ class _Pool(Generic[Item, Result]):
         self._kinds = kinds
         self._is_fresh = is_fresh
         self._reserve = reserve
-        self._spoils = spoils
+        self._kin = kin
         self._workers: list[Hired] = []
         self._idle: list[Hired] = []
         self._leaving: list[Hired] = []
@@ -266,7 +266,7 @@ class _Pool(Generic[Item, Result]):
     def _hired(self, selector: selectors.BaseSelector) -> Iterator[Hired]:
         """Those that come for them: ready ones from the reserve, or new ones where starting one is known to work."""
         starting = Counter(worker.order for worker in self._workers if not worker.ready)
-        for order, _ in self._waiting:
+        for order, item in self._waiting:
             if self._unable and not self._any_ready:
                 return
             if starting[order]:
@@ -276,17 +276,17 @@ class _Pool(Generic[Item, Result]):
                 return
             while self._leaving:  # what they hold is needed
                 self._leaving.pop().close()
-            worker = self._from_reserve(order, selector)
+            worker = self._from_reserve(order, self._kin(item), selector)
             if worker is None:
                 limits = self._limits
                 worker = Hired(order, limits.memory, limits.start, selector, is_fresh=self._is_fresh)
             self._workers.append(worker)
             yield worker
 
-    def _from_reserve(self, order: bytes, selector: selectors.BaseSelector) -> Hired | None:
-        if self._reserve is None or self._is_fresh:
+    def _from_reserve(self, order: bytes, kin: str, selector: selectors.BaseSelector) -> Hired | None:
+        if self._reserve is None or self._is_fresh or not kin:
             return None
-        if (worker := self._reserve.taken(order, self._limits.memory)) is not None:
+        if (worker := self._reserve.taken(order, self._limits.memory, kin)) is not None:
             worker.join(selector)
             self._any_ready = True
         return worker
@@ -300,7 +300,7 @@ class _Pool(Generic[Item, Result]):
 
     def _let_go(self, worker: Hired, *, spent: bool) -> None:
         self._workers.remove(worker)
-        if self._reserve is not None and not (spent or worker.is_spoilt):
+        if self._reserve is not None and not (spent or worker.is_mixed or worker.kin is None):
             worker.leave()
             self._reserve.keep(worker)
             return
@@ -384,7 +384,7 @@ class _Pool(Generic[Item, Result]):
                 self._finished.append((item[0], killed))
                 continue
             self._tasks[worker] = item[0]
-            worker.is_spoilt |= self._spoils(item[0])
+            worker.do(self._kin(item[0]))
             worker.send(message, self._limits.seconds)
             return
         if self._is_open and not spent:

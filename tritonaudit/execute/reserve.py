@@ -13,41 +13,42 @@ class Reserve:
     def __init__(self, most: int) -> None:
         self._most = most
         self._kept: list[Hired] = []
+        self._leaving: list[Hired] = []
         self._lock = threading.Lock()
 
     def keep(self, worker: Hired) -> None:
-        """Take a worker over, and end one that has long had nothing to do if there are too many."""
+        """Take a worker over, and have one that has long had nothing to do end if there are too many."""
         with self._lock:
             self._kept.append(worker)
-            over = self._kept[: -self._most]
-            del self._kept[: -self._most]
-        _end(over)
+            over = max(0, len(self._kept) - self._most)
+            for one in self._kept[:over]:
+                self._dismiss(one)
+            del self._kept[:over]
+            for one in [one for one in self._leaving if one.has_ended]:
+                self._leaving.remove(one)
+                one.close()
 
-    def taken(self, order: bytes, memory: int) -> Hired | None:
-        """A worker that is prepared in this way, and may hold so much memory; it is not kept here any more."""
-        while (found := self._popped(order, memory)) is not None:
-            if found.is_silent:
-                return found
-            _end([found])  # it has died, or says what nobody has asked for
-        return None
-
-    def _popped(self, order: bytes, memory: int) -> Hired | None:
+    def taken(self, order: bytes, memory: int, kin: str) -> Hired | None:
+        """A worker that is prepared in this way, may hold so much memory, and has done nothing but what is akin."""
         with self._lock:
             for worker in reversed(self._kept):
-                if (worker.order, worker.memory) == (order, memory):
+                if (worker.order, worker.memory, worker.kin) == (order, memory, kin):
                     self._kept.remove(worker)
-                    return worker
+                    if worker.is_silent:
+                        return worker
+                    self._dismiss(worker)  # it has died, or says what nobody has asked for
         return None
+
+    def _dismiss(self, worker: Hired) -> None:
+        """Ask it to end; nobody waits for that now."""
+        worker.ask_to_end()
+        self._leaving.append(worker)
 
     def close(self) -> None:
         """End them all."""
         with self._lock:
-            kept, self._kept = self._kept, []
-        _end(kept)
-
-
-def _end(workers: list[Hired]) -> None:
-    for worker in workers:
-        worker.ask_to_end()
-    for worker in workers:
-        worker.close()
+            for worker in self._kept:
+                self._dismiss(worker)
+            leaving, self._kept, self._leaving = self._leaving, [], []
+        for worker in leaving:
+            worker.close()

@@ -26,10 +26,8 @@ from tritonaudit.suites.stage import NoGpu, Where, gpu_for
 
 _TEMPORARY_BYTES = 1 << 20
 """As much as a worker's log may have."""
-_MOST_TIMED, _SLOTS_BESIDE = 6, 4
+MOST_TIMED, _SLOTS_BESIDE = 6, 4
 """At once: at most so many, each beside so many slots, or there is no room where every process holds what it may."""
-_JUDGES = 2
-"""For each job: one that has a GPU, and one that has the CPU engine look at memory meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +50,20 @@ class Hello:
 def prepared(terms: Terms) -> Hello:
     """Get this process ready for jobs."""
     share_memory(terms.in_machine)
-    keep_judges(_JUDGES * terms.slots)
+    keep_judges(2 * terms.slots)  # those that go on, and as many for the references that come next
     warm_up()
     try:
         _write_temporary_file()
-        return Hello(timed_at_once(terms.slots) if gpu_for(Where(terms.asked.request.device)) else 0)
+        return Hello(_timed_at_once(terms.slots) if gpu_for(Where(terms.asked.request.device)) else 0)
     except NoGpu as error:
         return Hello(failure=f"--device gpu: {error}")
     except OSError as error:
         return Hello(failure=f"no room for temporary files: {error.strerror} (TMPDIR chooses another folder)")
 
 
-def timed_at_once(slots: int) -> int:
+def _timed_at_once(slots: int) -> int:
     """How many subjects a GPU's agent times at once: each takes seconds to prepare, and the GPU to itself for one."""
-    return max(1, min(slots // _SLOTS_BESIDE, _MOST_TIMED)) if turns_folder() is not None else 1
+    return max(1, min(slots // _SLOTS_BESIDE, MOST_TIMED)) if turns_folder() is not None else 1
 
 
 def _write_temporary_file() -> None:

@@ -157,7 +157,7 @@ class Scheduler:
         """
         free = self._with_room()
         while free:
-            held = min(free, key=lambda one: len(one.tried) / one.place.slots)
+            held = min(free, key=self._fullness)
             if (subject := self._next_for(held)) is None:
                 free.remove(held)
             else:
@@ -197,6 +197,11 @@ class Scheduler:
     def _end(self, ending: Ending) -> Ending:
         self._left -= 1
         return ending
+
+    def _fullness(self, held: _Held) -> tuple[float, float]:
+        """By which the emptiest place is found: first for timing, where something waits for that."""
+        timed = len(held.timed) / max(1, held.place.times) if self._to_time else 0.0
+        return timed, len(held.tried) / held.place.slots
 
     def _with_room(self) -> list[_Held]:
         """The places with room for what waits."""

@@ -23,6 +23,8 @@ from tritonaudit.simulator.torch_memory import storage_address
 
 _TIMES = 3
 """That the first launch of a form is executed with other contents."""
+_ALL = 8
+"""So many launches of a form are all asked, and of more those whose numbers are powers of two."""
 _LEAST_RUN = 8
 """Elements in a row that have one sign, at least; at most all of them have."""
 _MOST_RUNS = 4096
@@ -49,8 +51,8 @@ class Coincidences:
     """Tells what is the same by chance in the launches of a loop in host code, of which most are of one form.
 
     Where programs were found to race, they do so in each later launch of the form. Where none were, most likely none
-    do: that is asked of the first launch that shows such writes, and once more of the second, fourth, eighth and so on,
-    each time with contents that are new.
+    do: that is asked of each of the first eight launches that show such writes, as integers in memory may have them go
+    elsewhere each time, and then of the 16th, the 32nd and so on, each time with contents that are new.
     """
 
     _forms: dict[Hashable, _Writes] = field(default_factory=dict)
@@ -102,8 +104,8 @@ def _seeds(launches: int) -> range:
     """Of the contents with which the last of so many launches is asked; none where it is not."""
     if launches == 1:
         return range(_TIMES)
-    times = launches.bit_length() - 1
-    return range(_TIMES + times - 1, _TIMES + times) if launches == 1 << times else range(0)
+    is_asked = launches <= _ALL or launches & (launches - 1) == 0
+    return range(_TIMES + launches - 2, _TIMES + launches - 1) if is_asked else range(0)
 
 
 def _racing_with(

@@ -171,7 +171,7 @@ class _Apart:
 
     def _imported(self, path: Path, imported: Imported) -> dict[str, Any]:
         name = _absolute(path, imported)
-        file = _users_file(path, name)
+        file = users_file(path, name)
         if imported.member is None:
             if file is None:
                 import_for_user(name)
@@ -179,7 +179,7 @@ class _Apart:
             if imported.attributes is None:
                 raise Inseparable(f"it needs all of `{name}`")
             return {imported.name: self.part(file, imported.attributes)}
-        inner = _users_file(path, f"{name}.{imported.member}")
+        inner = users_file(path, f"{name}.{imported.member}")
         if inner is not None:
             return self._imported(
                 path, Imported(imported.name, f"{name}.{imported.member}", None, 0, imported.attributes)
@@ -234,7 +234,7 @@ def _absolute(path: Path, imported: Imported) -> str:
     return ".".join([*above, imported.module] if imported.module else above)
 
 
-def _users_file(path: Path, name: str) -> Path | None:
+def users_file(path: Path, name: str) -> Path | None:
     """The file of a module of the project; None of one that is installed."""
     parts = name.split(".")
     if parts[0] in _OURS:
@@ -262,7 +262,7 @@ def _head(path: Path, tree: ast.Module, function: ast.expr) -> ast.arguments | N
             assert isinstance(function, ast.Name)
             member = next(one.name for one in node.names if (one.asname or one.name) == function.id)
             module = _absolute(path, Imported(member, node.module or "", member, node.level, None))
-            file = _users_file(path, module)
+            file = users_file(path, module)
             return None if file is None else _head(file, _parsed(file), ast.Name(member))
     return None
 

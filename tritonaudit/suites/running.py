@@ -14,7 +14,7 @@ from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Feed, Limits, run_tasks
 from tritonaudit.execute.reserve import Reserve
 from tritonaudit.shown import shown_path
-from tritonaudit.subject.find import SubjectKind, kind_of, reference_of
+from tritonaudit.subject.alike import judged_alike
 from tritonaudit.suites.blame import blamed
 from tritonaudit.suites.journal import REST, Begun, Ended, Entry, Journal, Opined, Stopped
 from tritonaudit.suites.late import MOST_SECONDS, longest
@@ -118,8 +118,12 @@ class Runner:
             hear=self._hear,
             hears=Entry,
             reserve=_reserve,
-            spoils=_brings_its_reference,
+            kin=self._kin,
         )
+
+    def _kin(self, task: SubjectTask) -> str:
+        """What subjects have in common that one worker may judge; that of an engine forks their processes itself."""
+        return judged_alike(task.path) if self.means.on_gpu and not task.only_watches else ""
 
     def _hear(self, task: SubjectTask, entry: Entry) -> None:
         self._latest[_part(task)] = time.monotonic()
@@ -158,18 +162,13 @@ def _part(task: SubjectTask) -> _Part:
     return task.key, task.only_watches
 
 
-def _brings_its_reference(task: SubjectTask) -> bool:
-    """Whether what it is judged by may be from whoever wrote what is judged, and is run where others are judged."""
-    return kind_of(task.path) is not SubjectKind.PAIR or reference_of(task.path) in (None, task.path)
-
-
 _reserve: Reserve | None = None
 
 
 def keep_judges(most: int) -> None:
     """From now on have later audits of this process go on with the workers of those before, so many at most.
 
-    Only those in which nothing has been run but references that stand in files of their own.
+    Only those that have a GPU up, and in which nothing of the user's has been run but the same reference.
     """
     global _reserve
     _reserve = Reserve(most)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -27,6 +29,22 @@ Settings = Mapping[str, Any]
 def settings() -> Settings:
     """What they are now."""
     return {name: get() for name, get in _GETTERS.items()}
+
+
+def surroundings() -> tuple[Any, ...]:
+    """What else of a process code may change that others then run in: how precisely torch computes among it."""
+    cuda, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
+    return (
+        dict(os.environ),
+        os.getcwd(),
+        list(sys.path),
+        torch.get_float32_matmul_precision(),
+        (cuda.allow_tf32, cuda.allow_fp16_reduced_precision_reduction, cuda.allow_bf16_reduced_precision_reduction),
+        (cudnn.allow_tf32, cudnn.benchmark, cudnn.deterministic),
+        torch.are_deterministic_algorithms_enabled(),
+        torch.is_autocast_enabled(),
+        torch.get_default_device(),
+    )
 
 
 def changed(before: Settings) -> Iterator[str]:

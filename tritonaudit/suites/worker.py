@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -11,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tritonaudit.execute.confine import confine
+from tritonaudit.execute.confine import confine, emptied_scratch
 from tritonaudit.execute.turns import Turns
 from tritonaudit.execute.worker import be_last
 from tritonaudit.subject.guessed import GuessedSubject
@@ -65,33 +66,35 @@ def gpu_name(_: object) -> str:
 def audit_subject(task: SubjectTask) -> None:
     """Try the subject until its time is spent; entries for its journal tell what comes of it, trial by trial."""
     from tritonaudit.suites import harness
+    from tritonaudit.suites.settings import surroundings
 
     assert _device is not None
     harness.forget_replaced()
-    with subject_on(_device, task.path, task.subject) as subject:
+    before = surroundings()
+    _audit(_device, task)
+    if harness.replaced() or surroundings() != before or not (_device.is_engine or emptied_scratch()):
+        be_last()
+    elif not _device.is_engine:
+        import torch
+
+        gc.collect()  # the models of the subject, among others
+        torch.cuda.empty_cache()
+
+
+def _audit(device: Device, task: SubjectTask) -> None:
+    from tritonaudit.suites import harness
+
+    with subject_on(device, task.path, task.subject) as subject:
         faulthandler.enable(all_threads=False)
         faulthandler.register(signal.SIGXCPU, all_threads=False, chain=True)
         harness.repair()
-        audit = Course(_device, subject, task, Turns())
+        audit = Course(device, subject, task, Turns())
         if isinstance(subject, GuessedSubject):
             audit.relate_alone()
         elif task.only_watches:
             audit.watch()
         else:
             audit.run()
-    _leave_as_found(_device)
-
-
-def _leave_as_found(device: Device) -> None:
-    """Have the next subject find nothing of this one, or another process."""
-    from tritonaudit.suites import harness
-
-    if harness.replaced():
-        be_last()
-    elif not device.is_engine:
-        import torch
-
-        torch.cuda.empty_cache()
 
 
 @contextmanager
