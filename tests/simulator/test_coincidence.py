@@ -145,6 +145,24 @@ def test_integers_that_say_where_programs_write_stay_as_they_are() -> None:
 # -- launches of a loop in host code -----------------------------------------------------------------------------------
 
 
+@triton.jit
+def looked_up(x_ptr, row_ptr, out_ptr, BLOCK: tl.constexpr):
+    lanes = tl.arange(0, BLOCK)
+    row = tl.load(row_ptr + tl.program_id(0))
+    tl.store(out_ptr + lanes, tl.load(x_ptr + row * BLOCK + lanes))
+
+
+def test_each_of_a_few_launches_is_asked_as_integers_may_lead_elsewhere() -> None:
+    execution = Execution(FreshMemory())
+    recorder = Recorder("sm_89", execute=execution.launch, raises=True)
+    with standing_in(device_for("sm_89"), 1 << 20), installed(), recording(recorder):
+        for rows in ([0, 0], [1, 1], [0, 1]):
+            table = torch.tensor(rows, dtype=torch.int32)
+            looked_up[(2,)](torch.ones(2 * BLOCK), table, torch.zeros(BLOCK), BLOCK=BLOCK)
+    kinds_of = [{fault.kind for fault in launch.faults} for launch in execution.launches]
+    assert kinds_of == [{FaultKind.SAME_WRITES}, {FaultKind.SAME_WRITES}, {FaultKind.RACE_WRITE_WRITE}]
+
+
 @pytest.fixture
 def more(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The modules of the launches that are executed with other contents, in order."""
