@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.execute import tasks
 from tests.execute.test_pool import LIMITS, all_end, is_alive, wait_until
+from tritonaudit.execute import confine
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.execute.reserve import Reserve
@@ -92,3 +94,16 @@ def test_so_many_are_kept_those_that_worked_last(reserve: Reserve) -> None:
     assert all(map(is_alive, found[1:]))
     reserve.close()
     assert all_end(found)
+
+
+def test_what_a_task_left_in_its_folder_is_removed_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scratch, other = tmp_path / "scratch", tmp_path / "other"
+    monkeypatch.setattr(confine, "_scratch", scratch)
+    for folder in (scratch / "one" / "two", other):
+        folder.mkdir(parents=True)
+        (folder / "file").write_text("text")
+    (scratch / "link").symlink_to(other)
+    assert confine.emptied_scratch()
+    assert (list(scratch.iterdir()), (other / "file").read_text()) == ([], "text")
+    scratch.rmdir()
+    assert not confine.emptied_scratch()

@@ -45,13 +45,15 @@ def emptied_scratch() -> bool:
     """Whether nothing is left in that folder, from which all is removed."""
     if _scratch is None:
         return True
-    for entry in list(_scratch.iterdir()):
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            with contextlib.suppress(OSError):
+    try:
+        for entry in list(_scratch.iterdir()):
+            if entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry)
+            else:
                 entry.unlink()
-    return not any(_scratch.iterdir())
+    except OSError:
+        return False
+    return True
 
 
 def confine(*, uses_gpu: bool = False) -> bool:
