@@ -35,7 +35,7 @@ def _open_log() -> int:
 class Hired:
     """A worker, by way of its supervisor: it is sent messages, and replies, until `deadline`.
 
-    All that it has done is of this `kin`, unless it `is_mixed` or has done nothing.
+    All that it has done is of this `kin`; it is empty where that is not akin, and None of one that has done nothing.
     """
 
     def __init__(
@@ -45,7 +45,6 @@ class Hired:
         self.memory = memory
         self.ready = False
         self.kin: str | None = None
-        self.is_mixed = False
         self.seconds = start
         self.words = 0
         self.mark = ""
@@ -151,8 +150,7 @@ class Hired:
 
     def do(self, kin: str) -> None:
         """Note what is done next; what is akin to nothing has an empty kin."""
-        self.is_mixed |= not kin or self.kin not in (None, kin)
-        self.kin = kin
+        self.kin = kin if self.kin in (None, kin) else ""
 
     def ask_to_end(self) -> None:
         """Have the supervisor kill the worker, and all that it started."""

@@ -276,15 +276,15 @@ class _Pool(Generic[Item, Result]):
                 return
             while self._leaving:  # what they hold is needed
                 self._leaving.pop().close()
-            worker = self._from_reserve(order, self._kin(item), selector)
+            worker = self._from_reserve(order, item, selector)
             if worker is None:
                 limits = self._limits
                 worker = Hired(order, limits.memory, limits.start, selector, is_fresh=self._is_fresh)
             self._workers.append(worker)
             yield worker
 
-    def _from_reserve(self, order: bytes, kin: str, selector: selectors.BaseSelector) -> Hired | None:
-        if self._reserve is None or self._is_fresh or not kin:
+    def _from_reserve(self, order: bytes, item: Item, selector: selectors.BaseSelector) -> Hired | None:
+        if self._reserve is None or self._is_fresh or not (kin := self._kin(item)):
             return None
         if (worker := self._reserve.taken(order, self._limits.memory, kin)) is not None:
             worker.join(selector)
@@ -300,7 +300,7 @@ class _Pool(Generic[Item, Result]):
 
     def _let_go(self, worker: Hired, *, spent: bool) -> None:
         self._workers.remove(worker)
-        if self._reserve is not None and not (spent or worker.is_mixed or worker.kin is None):
+        if self._reserve is not None and worker.kin and not spent:
             worker.leave()
             self._reserve.keep(worker)
             return
@@ -384,7 +384,8 @@ class _Pool(Generic[Item, Result]):
                 self._finished.append((item[0], killed))
                 continue
             self._tasks[worker] = item[0]
-            worker.do(self._kin(item[0]))
+            if self._reserve is not None:
+                worker.do(self._kin(item[0]))
             worker.send(message, self._limits.seconds)
             return
         if self._is_open and not spent:

@@ -21,13 +21,14 @@ from tritonaudit.execute.blame import described
 from tritonaudit.execute.starting import warm_up
 from tritonaudit.execute.turns import turns_folder
 from tritonaudit.farm.job import Answer, Asked, Job, done
+from tritonaudit.measure.stage import MOST_AT_ONCE
 from tritonaudit.suites.running import keep_judges, share_memory
 from tritonaudit.suites.stage import NoGpu, Where, gpu_for
 
 _TEMPORARY_BYTES = 1 << 20
 """As much as a worker's log may have."""
-MOST_TIMED, _SLOTS_BESIDE = 6, 4
-"""At once: at most so many, each beside so many slots, or there is no room where every process holds what it may."""
+_SLOTS_BESIDE = 4
+"""For each that is timed at once, or there is no room where every process holds what it may."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def prepared(terms: Terms) -> Hello:
 
 def _timed_at_once(slots: int) -> int:
     """How many subjects a GPU's agent times at once: each takes seconds to prepare, and the GPU to itself for one."""
-    return max(1, min(slots // _SLOTS_BESIDE, MOST_TIMED)) if turns_folder() is not None else 1
+    return max(1, min(slots // _SLOTS_BESIDE, MOST_AT_ONCE)) if turns_folder() is not None else 1
 
 
 def _write_temporary_file() -> None:

@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from tritonaudit.config import Config
-from tritonaudit.farm.agent import MOST_TIMED, Hello, Terms, answered, prepared
+from tritonaudit.farm.agent import Hello, Terms, answered, prepared
 from tritonaudit.farm.events import Answered, Event, FarmError, Joined, Left
 from tritonaudit.farm.job import Answer, Asked, Job
 from tritonaudit.farm.scheduler import Place
+from tritonaudit.measure.stage import MOST_AT_ONCE
 from tritonaudit.source.discover import discover, project_root
 
 _MOST_FAILURES = 3
@@ -222,7 +223,7 @@ class RayPlaces:
         kind = self._ray.remote(Actor).options(
             num_cpus=slots,
             num_gpus=1 if gpus else 0,
-            max_concurrency=slots + MOST_TIMED + 1,
+            max_concurrency=slots + MOST_AT_ONCE + 1,
             max_restarts=0,
             scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
         )

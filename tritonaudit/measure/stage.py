@@ -49,7 +49,7 @@ NO_GPU = "there is no GPU"
 NOT_RIGHT = "it is not timed, as it is not known to be right"
 _SIZES = 30
 """More than a subject has: each may take the time of the first calls of its contenders."""
-_MOST_AT_ONCE = 6
+MOST_AT_ONCE = 6
 """Subjects that are prepared: more would not be timed sooner, and each needs memory of the GPU."""
 _SPARE_CORES = 2
 """For the one that is timed, and for this process."""
@@ -222,7 +222,7 @@ def _ceilings() -> GpuTask:
 
 def at_once(jobs: int) -> int:
     """How many subjects are prepared at once where so many processes may run: one where no turns can be kept."""
-    most = max(1, min(jobs - _SPARE_CORES, _MOST_AT_ONCE)) if turns_folder() is not None else 1
+    most = max(1, min(jobs - _SPARE_CORES, MOST_AT_ONCE)) if turns_folder() is not None else 1
     return next((workers for workers in range(most, 1, -1) if memory(workers) >= _LEAST_MEMORY), 1)
 
 

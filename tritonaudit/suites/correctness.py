@@ -24,7 +24,7 @@ from tritonaudit.suites.axes import NAN_AMONG
 from tritonaudit.suites.calling import BESIDE, UPSTREAM, Called, Device, How, Lost, Result, call_subject, is_same
 from tritonaudit.suites.error_map import ErrorMap, error_map
 from tritonaudit.suites.facts import NOT_COMPILED, Symptom
-from tritonaudit.suites.formats import is_inexact, wide
+from tritonaudit.suites.formats import is_constant, is_inexact, wide
 from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.outcome import CaseOutcome, Closeness, Sighting
 from tritonaudit.suites.references import Ahead, References, references
@@ -239,10 +239,7 @@ def _returned(
 
 def _has_one_number(tensor: torch.Tensor) -> bool:
     """Whether all elements are alike; a single one is only where it is an integer, of which there are few."""
-    numbers = wide(tensor.detach()).flatten()
-    if len(numbers) == 1:
-        return not is_inexact(tensor)
-    return bool((numbers[1:] == numbers[:1]).all())
+    return is_constant(tensor.detach()) or not tensor.numel() or (tensor.numel() == 1 and not is_inexact(tensor))
 
 
 def wrong_results(

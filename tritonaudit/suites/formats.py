@@ -45,6 +45,12 @@ def wide(tensor: Tensor) -> Tensor:
     return tensor.double() if tensor.is_floating_point() else tensor
 
 
+def is_constant(tensor: Tensor) -> bool:
+    """Whether there are several elements, and all of them are alike."""
+    numbers = wide(tensor).flatten()
+    return len(numbers) > 1 and bool((numbers == numbers[0]).all())
+
+
 def on(tensor: Tensor, device: Any) -> Tensor:
     """The numbers themselves, on a device: no gradient, nothing left to be negated or conjugated."""
     return tensor.detach().to(device).resolve_conj().resolve_neg()

@@ -19,7 +19,7 @@ from tritonaudit.suites.arithmetic import Spent
 from tritonaudit.suites.calling import bits, is_same
 from tritonaudit.suites.calls import Call, Share
 from tritonaudit.suites.facts import Symptom
-from tritonaudit.suites.formats import wide
+from tritonaudit.suites.formats import is_constant
 from tritonaudit.suites.outcome import Said
 from tritonaudit.suites.provenance import Computed, Origin
 from tritonaudit.suites.references import References, arithmetic_of
@@ -186,7 +186,7 @@ def _answered(
 ) -> Iterator[Said]:
     """An operator of torch whose result is the call's, whatever the kernels do with it then."""
     for one in computed:
-        if one.moved or one.result.numel() != tensor.numel() or _is_constant(one.result):
+        if one.moved or one.result.numel() != tensor.numel() or is_constant(one.result):
             continue
         candidate = one.result.to(tensor.dtype).reshape(tensor.shape)
         if is_same(candidate, tensor):
@@ -212,7 +212,7 @@ def only_moved(subject: Subject, case: Case, first: Call, given: Arguments) -> I
     whole, arguments = first.elements, list(tensors_in(given))
     for result in first.results:
         tensor = result.tensor
-        if tensor.numel() < _LARGE_SHARE * whole or result.name.startswith("gradient") or _is_constant(tensor):
+        if tensor.numel() < _LARGE_SHARE * whole or result.name.startswith("gradient") or is_constant(tensor):
             continue
         if any(_holds(one, tensor) for one in arguments):
             continue
@@ -224,11 +224,6 @@ def only_moved(subject: Subject, case: Case, first: Call, given: Arguments) -> I
 def _holds(one: torch.Tensor, tensor: torch.Tensor) -> bool:
     """Whether it has the same elements in the same order, whatever its shape."""
     return one.numel() == tensor.numel() and is_same(one.detach().flatten().to(tensor.dtype), tensor.flatten())
-
-
-def _is_constant(tensor: torch.Tensor) -> bool:
-    numbers = wide(tensor).flatten()
-    return len(numbers) > 1 and bool((numbers == numbers[0]).all())
 
 
 def why_untold(calls: Sequence[Call]) -> Iterator[str]:
