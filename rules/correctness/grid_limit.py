@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Extent, Severity, Span
 from tritonaudit.queries.answer import Refuted
-from tritonaudit.queries.covers import Short, covers, tilings
+from tritonaudit.queries.covers import Short, short_axes
 from tritonaudit.queries.limits import MOST_PROGRAMS, LongAxis, long_axes
 from tritonaudit.rule import Hit, Rule
 from tritonaudit.source.outline import dotted_name, span_of
@@ -25,22 +25,8 @@ class GridLimit(Rule):
             return
         for found in long_axes(kernel.launches.sites if _has_axes(kernel) else (), kernel.accesses):
             yield _too_long(kernel, found)
-        for short in _too_short(kernel):
+        for short in short_axes(kernel):
             yield _of_short(kernel, short)
-
-
-def _too_short(kernel: KernelFlow) -> Iterator[Refuted[Short]]:
-    """The first launch, for each call and axis, that leaves something over whichever mask is asked."""
-    split = list(tilings(kernel.accesses)) if kernel.launches.launches else []
-    seen: set[tuple[int, int]] = set()
-    for axis in sorted({tiling.axis for tiling in split}):
-        mine = [tiling for tiling in split if tiling.axis == axis]
-        for site in kernel.launches.sites:
-            answers = [covers(kernel.launches.host, site, tiling, split) for tiling in mine]
-            refuted = [answer for answer in answers if isinstance(answer, Refuted)]
-            if len(refuted) == len(answers) and (id(site.call), axis) not in seen:
-                seen.add((id(site.call), axis))
-                yield refuted[0]
 
 
 def _of_short(kernel: KernelFlow, found: Refuted[Short]) -> Hit:

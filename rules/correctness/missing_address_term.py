@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tritonaudit.domains.facts import KernelFlow
+from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.finding import Confidence, Severity
 from tritonaudit.queries.missing_terms import missing_term
+from tritonaudit.queries.strays import astray
 from tritonaudit.rule import Hit, Rule
 
 
@@ -18,7 +19,7 @@ class MissingAddressTerm(Rule):
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         for access in kernel.accesses:
             missing = missing_term(kernel, access)
-            if missing is not None:
+            if missing is not None and (missing.launch is None or not _is_shown(kernel, access)):
                 related = [] if missing.sibling is None else [(missing.sibling.node, "this access has the term")]
                 launches = [] if missing.launch is None else [(kernel.place(missing.launch), "this is the launch")]
                 yield Hit(
@@ -28,3 +29,8 @@ class MissingAddressTerm(Rule):
                     severity=Severity.WARNING if missing.latent else None,
                     related=(*related, *launches),
                 )
+
+
+def _is_shown(kernel: KernelFlow, access: Access) -> bool:
+    """Whether a launch shows where the access goes, which the rule on such accesses tells."""
+    return any(found.shown.access is access for found in astray(kernel))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Cause, Confidence, Severity
 from tritonaudit.queries.answer import Refuted
-from tritonaudit.queries.elements import Between, between
+from tritonaudit.queries.strays import Astray, astray
 from tritonaudit.rule import Hit, Rule
 
 _VERBS = {"load": "reads", "store": "writes"}
@@ -19,11 +19,11 @@ class NoElement(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
-        for found in between(kernel):
+        for found in astray(kernel):
             yield _hit(kernel, found)
 
 
-def _hit(kernel: KernelFlow, found: Refuted[Between]) -> Hit:
+def _hit(kernel: KernelFlow, found: Refuted[Astray]) -> Hit:
     shown = found.shown
     verb = _VERBS.get(shown.access.kind, "changes")
     return Hit(

@@ -120,7 +120,7 @@ class NonPowerOf2Arange(Rule):
             elif size.origin in (Origin.SIZE, Origin.LAST_SIZE) and self._is_free(kernel, product[0]):
                 message = f"`{parameter}` is `{size.text}`, the size of a tensor: unless it is a power of two "
                 message += "this `tl.arange` does not compile"
-                answer = admits(kernel, parameter, lambda number: not _is_power_of_2(number * factor))
+                answer = admits(kernel, parameter, lambda number: not _is_power_of_2(number * factor), size.text)
                 if isinstance(answer, Unknown) and answer.held:
                     continue  # the host code refuses others
                 is_sure = size.origin is Origin.SIZE and isinstance(answer, Refuted)

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Severity
+from tritonaudit.queries.answer import Refuted
+from tritonaudit.queries.missing_terms import missing_term
 from tritonaudit.queries.races import Overwrite, Repeated, early_loads, early_releases, overwrites, repeated_work
+from tritonaudit.queries.strays import Meeting, astray, meetings
 from tritonaudit.rule import Hit, Rule
 
 
@@ -17,8 +20,13 @@ class RaceStore(Rule):
     severity, confidence, since = Severity.ERROR, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        told = {one.shown.access for one in astray(kernel)}
         for overwrite in overwrites(kernel):
+            told.add(overwrite.store)
             yield _overwrite(kernel, overwrite)
+        for met in meetings(kernel):
+            if met.shown.access not in told and missing_term(kernel, met.shown.access) is None:
+                yield _meeting(kernel, met)
         for repeated in repeated_work(kernel):
             yield _repeated(kernel, repeated)
         if kernel.for_vendor:
@@ -56,6 +64,21 @@ def _overwrite(kernel: KernelFlow, found: Overwrite) -> Hit:
         f"each of {axis} has the same place in `{found.parameter}` and {harm}",
         remedy="give each program its own place and add them up, or use `tl.atomic_add`",
         related=((found.store.node, "it is stored to here"), counted) if is_made_apart else (counted,),
+    )
+
+
+def _meeting(kernel: KernelFlow, found: Refuted[Meeting]) -> Hit:
+    shown = found.shown
+    one, other = shown.programs
+    who = f"two lanes of program {one}" if one == other else f"programs {one} and {other}"
+    return Hit(
+        shown.access.node,
+        f"{who} store to the same place: for `{shown.tensor}` of shape {shown.layout.sizes} and strides"
+        f" {shown.layout.strides} both are at place {shown.place:,}",
+        remedy="multiply each index by the stride of its dimension of this tensor",
+        severity=Severity.WARNING,
+        related=((kernel.place(shown.site.call), "this is the launch"),),
+        way=kernel.way_from(shown.site.call),
     )
 
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.finding import Confidence, Place, Severity
+from tritonaudit.queries.strays import astray
 from tritonaudit.queries.strides import Misaddressed, misaddressed
+from tritonaudit.queries.unused_strides import UnusedStride, unused_strides
+from tritonaudit.queries.updates import parameter_of
 from tritonaudit.rule import Hit, Rule
 
 
@@ -17,8 +20,18 @@ class StrideAssumption(Rule):
     severity, confidence, since = Severity.WARNING, Confidence.MEDIUM, "0.1"
 
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
+        told: set[str | None] = set()
         for found in misaddressed(kernel):
+            told.add(found.unused)
             yield _other(kernel, found) if found.gradient is None else _gradient(kernel, found, found.gradient)
+        for unused in unused_strides(kernel):
+            if unused.parameter not in told and not _goes_astray(kernel, unused):
+                yield _unused(kernel, unused)
+
+
+def _goes_astray(kernel: KernelFlow, found: UnusedStride) -> bool:
+    """Whether a launch shows where an access to the tensor goes, which the rule on such accesses tells."""
+    return any(parameter_of(one.shown.access) == parameter_of(found.access) for one in astray(kernel))
 
 
 def _gradient(kernel: KernelFlow, found: Misaddressed, gradient: str) -> Hit:
@@ -32,6 +45,18 @@ def _gradient(kernel: KernelFlow, found: Misaddressed, gradient: str) -> Hit:
         remedy=f"call `{gradient}.contiguous()` first, or pass its strides",
         confidence=Confidence.LOW if found.partly else None,
         related=((found.access.node, "it is addressed here"),),
+    )
+
+
+def _unused(kernel: KernelFlow, found: UnusedStride) -> Hit:
+    return Hit(
+        found.access.node,
+        f"the launch passes the stride of this tensor along dimension {found.dimension} as `{found.parameter}`, and no"
+        " address of the kernel depends on it",
+        remedy=f"multiply the index along that dimension by `{found.parameter}`",
+        confidence=Confidence.LOW if found.is_last else None,
+        related=((kernel.place(found.site.call), "this is the launch"),),
+        way=kernel.way_from(found.site.call),
     )
 
 

@@ -10,6 +10,8 @@ from tritonaudit.queries.answer import Refuted
 from tritonaudit.queries.elements import Untouched, untouched
 from tritonaudit.queries.lost_tiles import skipped_tiles, unreached_tiles
 from tritonaudit.queries.races import repeated_work
+from tritonaudit.queries.strays import meetings
+from tritonaudit.queries.updates import parameter_of
 from tritonaudit.rule import Hit, Rule
 
 
@@ -21,7 +23,8 @@ class UntouchedPart(Rule):
     def check(self, kernel: KernelFlow) -> Iterator[Hit]:
         found = list(untouched(kernel))
         for one in () if found and _is_explained(kernel) else found:
-            yield _hit(kernel, one)
+            if all(parameter_of(met.shown.access) != one.shown.parameter for met in meetings(kernel)):
+                yield _hit(kernel, one)
 
 
 def _is_explained(kernel: KernelFlow) -> bool:

@@ -42,6 +42,7 @@ class UnmaskedAccess(Rule):
         from tritonaudit.fixes.masks import masked_as_beside
 
         related: list[tuple[CSTNode | Place, str]] = []
+        is_alike = lane.sibling is None or lane.confidence is Confidence.HIGH  # else its mask may need another `other`
         if lane.sibling is not None:
             related.append((lane.sibling.node, "this access masks the same index"))
         if found is not None:
@@ -58,7 +59,9 @@ class UnmaskedAccess(Rule):
             cause=Cause.OUT_OF_BOUNDS,
             related=tuple(related),
             way=() if found is None else kernel.way_from(found.shown.site.call),
-            fix=masked_as_beside(kernel, access, safe=found is not None or lane.confidence is Confidence.HIGH),
+            fix=masked_as_beside(
+                kernel, access, safe=is_alike and (found is not None or lane.confidence is Confidence.HIGH)
+            ),
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tritonaudit.domains.facts import KernelFlow
 from tritonaudit.domains.machine import Machine
@@ -14,6 +15,9 @@ from tritonaudit.kernel.project import Function, Project
 from tritonaudit.source.outline import JitFunction, Module
 from tritonaudit.target import Target
 from tritonaudit.vendors import names_vendor
+
+if TYPE_CHECKING:
+    from tritonaudit.host.host import LaunchSite
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,42 @@ def _analysed(
         flow.mistakes = mistakes
         flow.dead_lines = front_end.dead_lines(jit)
     return flow
+
+
+def for_launch(flow: KernelFlow, site: LaunchSite) -> KernelFlow:
+    """The kernel as Triton compiles it for a launch: its flags, and pointers that are None, choose the arms."""
+    constants = tuple(_flags(flow, site))
+    if not constants:
+        return flow
+    if constants not in flow.specialised:
+        flow.specialised[constants] = _specialised(flow, dict(constants))
+    return flow.specialised[constants] or flow
+
+
+def _flags(flow: KernelFlow, site: LaunchSite) -> Iterator[tuple[str, bool | None]]:
+    """The parameters that a condition may ask about, and what the launch gives for them."""
+    for parameter in flow.function.parameters:
+        if parameter.name in site.arguments and site.arguments[parameter.name] is None:
+            yield parameter.name, None
+        elif parameter.constexpr and (number := site.argument(parameter.name)) is not None and number.value in (0, 1):
+            yield parameter.name, bool(number.value)
+
+
+def _specialised(flow: KernelFlow, constants: Mapping[str, bool | None]) -> KernelFlow | None:
+    """None where it cannot be read so."""
+    project = flow.launches.project
+    try:
+        kernel = FrontEnd(project, flow.target).read_for(
+            Function(flow.module, flow.function), flow.launches, flow.types, constants
+        )
+    except (RecursionError, ValueError):
+        return None
+    found = KernelFlow(
+        flow.module, flow.function, flow.tree, flow.launches, flow.target, flow.is_helper, flow.for_vendor, flow.types
+    )
+    found.kernel = kernel
+    Machine(found, kernel).run()
+    return found
 
 
 def _elsewhere(project: Project, function: Function, called: frozenset[str]) -> tuple[Launch, ...]:

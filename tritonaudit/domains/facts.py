@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -168,7 +168,8 @@ class KernelFlow:
     `kernel` has its operations. `multiples` are pairs of a size and what the kernel asserts it to be a multiple of;
     `all_steps` has those of the helpers that it calls, too; `carried` has the counter of the loop by which a step
     carries a name, `skipped` what is above 0, of loaded numbers, wherever an `if` in a loop sets a name again; `whiles`
-    are the `while` loops, by the ids that accesses know them by.
+    are the `while` loops, by the ids that accesses know them by. `specialised` has it by the
+    constants that launches give, as far as somebody asked.
     """
 
     module: Module
@@ -206,6 +207,7 @@ class KernelFlow:
     skipped: dict[Step, tuple[Affine, ...]] = field(default_factory=dict)
     mistakes: tuple[Mistake, ...] = ()
     dead_lines: frozenset[int] = frozenset()
+    specialised: dict[Hashable, KernelFlow | None] = field(default_factory=dict)
 
     @property
     def name(self) -> str:

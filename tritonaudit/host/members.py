@@ -126,9 +126,8 @@ def _constant(of: Class, name: str) -> Value:
 def _of_dtype(run: Run, base: Dtype, name: str) -> Value:
     if name == "is_floating_point":
         return "float" in base.name
-    bits = "".join(filter(str.isdigit, base.name.partition("_")[0][-2:]))
-    if name == "itemsize" and bits:
-        return number(max(int(bits) // 8, 1))
+    if name == "itemsize" and base.itemsize is not None:
+        return number(base.itemsize)
     return run.unknown(f"`{name}` of a dtype")
 
 

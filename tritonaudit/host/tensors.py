@@ -150,7 +150,7 @@ def _is_contiguous(run: Run, tensor: Tensor, args: Arguments, keywords: Keywords
 
 def _reshape(run: Run, tensor: Tensor, args: Arguments, keywords: Keywords) -> Value:
     if len(args) == 1 and isinstance(args[0], Dtype):
-        return replace(tensor, dtype=args[0])
+        return _reinterpreted(run, tensor, args[0])
     shape = shape_of(run, args)
     dims = run.dims(shape) if isinstance(shape, (tuple, list, Dims)) else None
     if dims is None or isinstance(dims, Dims):
@@ -161,6 +161,20 @@ def _reshape(run: Run, tensor: Tensor, args: Arguments, keywords: Keywords) -> V
     filled = _filled(run, tensor, [one for one in sizes if one is not None])
     flat = is_contiguous(run, tensor) is True
     return replace(_view(run, tensor, filled, None, "view"), is_contiguous=flat)
+
+
+def _reinterpreted(run: Run, tensor: Tensor, dtype: Dtype) -> Value:
+    """The same bytes as elements of another type: with wider or narrower ones, the last dimension has others."""
+    before, after = tensor.dtype.itemsize if isinstance(tensor.dtype, Dtype) else None, dtype.itemsize
+    if before == after or before is None or after is None:
+        return replace(tensor, dtype=dtype)
+    dims = run.dims(tensor.shape)
+    last = run.integer(dims[-1]) if dims and not isinstance(dims, Dims) else None
+    if last is None or isinstance(dims, Dims) or is_contiguous(run, tensor) is not True:
+        return _unknown(run, tensor, "view")
+    bytes_ = run.arithmetic.times(last, Affine.constant(before))
+    shape = (*dims[:-1], run.arithmetic.quotient(bytes_, Affine.constant(after)))
+    return replace(_view(run, tensor, shape, None, "view"), dtype=dtype, is_contiguous=True)
 
 
 def _filled(run: Run, tensor: Tensor, sizes: list[Affine]) -> tuple[Value, ...]:

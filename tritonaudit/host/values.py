@@ -95,6 +95,12 @@ class Dtype:
 
     name: str
 
+    @property
+    def itemsize(self) -> int | None:
+        """The bytes of an element; None of names without a number of bits."""
+        bits = "8" if self.name == "bool" else "".join(filter(str.isdigit, self.name.partition("_")[0][-2:]))
+        return max(int(bits) // 8, 1) if bits else None
+
 
 @dataclass(slots=True, unsafe_hash=True)
 class Dims:

@@ -12,7 +12,7 @@ from tritonaudit.ir.mistakes import Mistake
 from tritonaudit.ir.model import Kernel
 from tritonaudit.ir.reader import Reader
 from tritonaudit.ir.supposed import refused_anyway
-from tritonaudit.ir.values import Value
+from tritonaudit.ir.values import Const, Value
 
 if TYPE_CHECKING:
     from tritonaudit.kernel.launch import LaunchFacts
@@ -53,6 +53,18 @@ class FrontEnd:
                 refused_anyway(function, given, self.target.versions, lambda types: self._supposed(function, types))
             )
         return kernel, () if found and not facts.launches and _is_rewritten(function) else found
+
+    def read_for(
+        self,
+        function: Function,
+        facts: LaunchFacts,
+        types: Mapping[str, str],
+        constants: Mapping[str, bool | None],
+    ) -> Kernel:
+        """A kernel's operations as it is compiled where some parameters are these constants. Raises as `read` does."""
+        given = dict(parameters(function, facts, types, self.project, False))
+        given.update({name: Const(value) for name, value in constants.items()})
+        return self._reader.read(function, given, launched=True)
 
     def _supposed(self, function: Function, given: Mapping[str, Value]) -> Sequence[Mistake]:
         """What is wrong with a kernel whose parameters are supposed to have these types."""

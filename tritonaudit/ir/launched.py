@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from tritonaudit.ir.names import constant
-from tritonaudit.ir.values import ANY, ANY_INT, POINTER, Const, Dtype, Helper, Tensor, Value, dtype_of_number
+from tritonaudit.ir.values import (
+    ANY,
+    ANY_INT,
+    FLOATS,
+    INTEGERS,
+    POINTER,
+    Const,
+    Descriptor,
+    Dtype,
+    Helper,
+    Tensor,
+    Value,
+    dtype_of_number,
+)
 from tritonaudit.source.nodes import names_in
 from tritonaudit.source.outline import dotted_name
 
@@ -34,6 +48,7 @@ _ANNOTATIONS = {
     "int64": "i64", "uint64": "u64", "int32": "i32", "uint32": "u32", "int16": "i16", "uint16": "u16",
     "int8": "i8", "uint8": "u8", "int1": "i1",
 }  # fmt: skip
+_DESCRIPTOR = re.compile(r"tensordesc<(?P<dtype>\w+)\[(?P<shape>[\d, ]+)\]")
 _DEPTH = 4
 
 
@@ -82,8 +97,8 @@ def _parameter(
             return agreed
         return _of_default(function.module, facts, parameter) or _tuned(facts, parameter.name)
     annotated = _annotation(function, parameter)
-    if learnt is not None and learnt != "constexpr":
-        return Tensor(learnt, ())
+    if learnt is not None and (value := _typed(learnt)) is not None:
+        return value
     if isinstance(agreed, Const) and agreed.known and annotated is None:
         return agreed
     if annotated is not None and not helper:
@@ -91,6 +106,17 @@ def _parameter(
     if isinstance(agreed, Tensor):
         return agreed
     return Tensor(None, None if helper else (), free=True)
+
+
+def _typed(learnt: str) -> Tensor | Descriptor | None:
+    """What a parameter with this type in a signature is; None where it has no type, or is made of several."""
+    if learnt.startswith(POINTER) or learnt in FLOATS or learnt in INTEGERS:
+        return Tensor(learnt, ())
+    if learnt == "u1":
+        return Tensor("i1", ())
+    if (described := _DESCRIPTOR.match(learnt)) is not None:
+        return Descriptor(described["dtype"], tuple(map(int, described["shape"].split(","))))
+    return None
 
 
 def _of_default(module: Module, facts: LaunchFacts | None, parameter: Parameter) -> Const | None:

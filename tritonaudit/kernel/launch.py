@@ -130,7 +130,7 @@ class LaunchFacts:
 
     def __init__(self, module: Module, function: JitFunction, launches: tuple[Launch, ...], project: Project) -> None:
         self._module = module
-        self._project = project
+        self.project = project
         self._function = function
         self._written = launches
 
@@ -151,7 +151,7 @@ class LaunchFacts:
 
     @property
     def host(self) -> Host:
-        return self._project.host
+        return self.project.host
 
     @cached_property
     def here(self) -> tuple[Launch, ...]:

@@ -12,10 +12,16 @@ from tritonaudit.queries.sizes import inputs_of
 _TRIED = (3, 24, 48, 96, 100, 5, 192, 1000)
 
 
-def admits(flow: KernelFlow, parameter: str, is_such: Callable[[int], bool]) -> Refuted[int] | Unknown:
-    """A launch that refutes that it never is; where it is never seen to be, whether launches were made at all."""
+def admits(
+    flow: KernelFlow, parameter: str, is_such: Callable[[int], bool], passed: str = ""
+) -> Refuted[int] | Unknown:
+    """A launch that refutes that it never is; where it is never seen to be, whether launches were made at all.
+
+    Where some launches pass what is `passed`, it is asked of these.
+    """
     held = False
-    for site in flow.launches.sites:
+    alike = [site for site in flow.launches.sites if str(site.argument(parameter)) == passed]
+    for site in alike or flow.launches.sites:
         found = _of_site(flow.launches.host, site, parameter, is_such)
         if isinstance(found, Refuted):
             return found

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 from tritonaudit.domains.affine import GIVEN, ONE, ZERO, Affine, Atom, AtomKind
-from tritonaudit.domains.facts import Access
+from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.domains.value import Less
 from tritonaudit.host.arithmetic import TooLarge
 from tritonaudit.host.facts import Facts
@@ -65,6 +65,20 @@ def tilings(accesses: Sequence[Access]) -> Iterator[Tiling]:
                 yield found
 
 
+def short_axes(flow: KernelFlow) -> Iterator[Refuted[Short]]:
+    """The first launch, for each call and axis, that leaves something over whichever mask is asked."""
+    split = list(tilings(flow.accesses)) if flow.launches.launches else []
+    seen: set[tuple[int, int]] = set()
+    for axis in sorted({tiling.axis for tiling in split}):
+        mine = [tiling for tiling in split if tiling.axis == axis]
+        for site in flow.launches.sites:
+            answers = [covers(flow.launches.host, site, tiling, split) for tiling in mine]
+            refuted = [answer for answer in answers if isinstance(answer, Refuted)]
+            if len(refuted) == len(answers) and (id(site.call), axis) not in seen:
+                seen.add((id(site.call), axis))
+                yield refuted[0]
+
+
 def single_tilings(accesses: Sequence[Access]) -> Iterator[Tiling]:
     """Those of lanes that no program or round moves on, of what no other mask bounds."""
     found: dict[Affine, list[Tiling | None]] = {}
@@ -86,7 +100,7 @@ def _single(access: Access, condition: Less) -> tuple[Affine, Tiling | None]:
     lane = next(iter(index.lanes()), None)
     if lane is None or lane.size is None or lane.start != ZERO or index != Affine.of(lane):
         return bound, None
-    if not all(map(_is_given, (bound, lane.size))) or bound.value is not None:
+    if not all(map(is_given, (bound, lane.size))) or bound.value is not None:
         return bound, None
     return bound, Tiling(access, NO_AXIS, bound, lane.size, lane.size)
 
@@ -100,12 +114,12 @@ def _tiling(access: Access, condition: Less) -> Tiling | None:
     step, first = index.factor_of(programs[0]), Affine.constant(index.terms.get((), 0))
     if index != Affine.of(programs[0]) * step + Affine.of(lanes[0]) + first or lanes[0].start != ZERO:
         return None
-    if not all(map(_is_given, (bound, step, lanes[0].size))) or bound.value is not None:
+    if not all(map(is_given, (bound, step, lanes[0].size))) or bound.value is not None:
         return None
     return Tiling(access, programs[0].grid_axis, bound - first, step, lanes[0].size)
 
 
-def _is_given(value: Affine) -> bool:
+def is_given(value: Affine) -> bool:
     """Whether a launch decides it."""
     return all(atom.kind in GIVEN or atom.inner for atom in value.atoms_inside())
 

@@ -1,7 +1,6 @@
-"""Does a launch touch the elements of its tensors, all of them and nothing between them?
+"""Does a launch touch all elements of its tensors?
 
-A launch is tried at sizes that take several tiles, as its host code makes it, once with tensors whose rows follow each
-other and once with rows apart, for tensors whose strides the kernel is told.
+A launch is tried at sizes that take several tiles, as its host code makes it; rows follow each other in memory.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from tritonaudit.queries.footprints import Footprint, Layout, Numbers
 from tritonaudit.queries.launched import argument_node, is_only_launched
 from tritonaudit.queries.memory import WITHOUT_CONTENTS, Memory, memory_for
 from tritonaudit.queries.points import NotKnown, loops_in
-from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, without_strides
+from tritonaudit.queries.sizes import Put, chosen_configs, defaults_of, inputs_of, without_strides
 from tritonaudit.source.nodes import Nodes
 
 _MOST_ELEMENTS, _MOST_TRIED, _MOST_TRIALS, _MOST_SITES = 40_000, 6, 2, 4
@@ -32,18 +31,6 @@ _MADE_HERE = frozenset(
     for before in ("", "new_")
     for after in ("", "_like")
 )
-
-
-@dataclass(frozen=True, eq=False)
-class Between:
-    """A program of the launch is at `place` of a tensor that has no element there."""
-
-    access: Access
-    site: LaunchSite
-    tensor: str
-    layout: Layout
-    program: tuple[int, int, int]
-    place: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +62,6 @@ class _Tiles:
 
     width: int
     are_several: bool
-
-
-def between(flow: KernelFlow) -> Iterator[Refuted[Between]]:
-    """The first access to each parameter that goes to what is no element of its tensor."""
-    for launches in _asked(flow):
-        found = next((one for one in (asked.between() for asked in launches) if one is not None), None)
-        if isinstance(found, Refuted):
-            yield found
 
 
 def untouched(flow: KernelFlow) -> Iterator[Refuted[Untouched]]:
@@ -129,26 +108,6 @@ class _Asked:
 
     # -- questions -----------------------------------------------------------------------------------------------
 
-    def between(self) -> Refuted[Between] | Unknown | None:
-        """An access that goes where no element is; None where nothing could be tried."""
-        held: Unknown | None = None
-        for access in self._accesses if self._memory.is_sure and self._memory.sizes else ():
-            try:
-                index = self._index(access)
-                footprint = Footprint(access, index, exact=True)
-                for trial in islice(self._trials([access], are_apart=True), 1):
-                    places = trial.layout.places()
-                    for program, touched in footprint.programs(trial.launch):
-                        beyond = touched.difference(places)
-                        if beyond:
-                            name, layout = self._memory.name, trial.layout
-                            found = Between(access, self._site, name, layout, program, min(beyond))
-                            return Refuted(trial.sizes, found)
-                    held = Unknown("no place that was tried is without an element", held=True)
-            except (NotKnown, TooLarge):
-                continue
-        return held
-
     def untouched(self) -> Refuted[Untouched] | Unknown | None:
         """An index along an axis at which nothing is touched; None where nothing could be tried."""
         is_output = self._memory.made in WITHOUT_CONTENTS
@@ -161,8 +120,8 @@ class _Asked:
             return None
         held: Unknown | None = None
         try:
-            footprints = [Footprint(access, self._index(access), exact=False) for access in accesses]
-            for trial in islice(self._trials(accesses, are_apart=False), _MOST_TRIALS):
+            footprints = [Footprint.of_access(access, self._index(access), exact=False) for access in accesses]
+            for trial in islice(self._trials(accesses), _MOST_TRIALS):
                 touched: set[int] = set()
                 for footprint in footprints:
                     for _, places in footprint.programs(trial.launch):
@@ -198,7 +157,7 @@ class _Asked:
 
     # -- trials --------------------------------------------------------------------------------------------------
 
-    def _trials(self, accesses: Sequence[Access], *, are_apart: bool) -> Iterator[_Trial]:
+    def _trials(self, accesses: Sequence[Access]) -> Iterator[_Trial]:
         """Launches with sizes chosen from which all that the accesses need follows. Raises NotKnown."""
         parameters = sorted(_parameters(accesses))
         needed = [self._site.argument(name) for name in parameters] + [self._site.axis(axis) for axis in range(3)]
@@ -208,34 +167,23 @@ class _Asked:
         facts, arithmetic = self._site.facts(), self._site.arithmetic
         for put in chosen_configs(self._site, [*self._memory.sizes, *known])[:1]:
             of_launch = without_strides(inputs_of(facts.normal(arithmetic.put_in(value, put.get)) for value in known))
-            fixed = self._fixed(of_launch)
+            fixed = defaults_of(self._site, of_launch)
             of_launch -= fixed.keys()
             memory = self._read_as(of_launch)
             owned = inputs_of(facts.normal(arithmetic.put_in(size, put.get)) for size in memory.sizes) - fixed.keys()
             asked = of_launch | owned
-            if are_apart and owned - self._bounds_of(accesses, put) - fixed.keys():
-                raise NotKnown("which size bounds an index along each dimension")
             if not memory.sizes:
                 raise NotKnown("how many elements the tensor has")
             if any(one.kind is not AtomKind.PARAM for one in asked):
                 raise NotKnown("what the sizes follow from")
-            is_one = of_launch == owned
-            if not is_one and not (are_apart and all(".shape[" in one.name for one in asked)):
+            if of_launch != owned:
                 raise NotKnown("how the sizes belong together")
             widths = self._widths(accesses, put)
-            choices = _chosen(asked, widths) if is_one else _alike(asked, widths)
-            for numbers in islice(choices, _MOST_TRIED):
+            for numbers in islice(_chosen(asked, widths), _MOST_TRIED):
                 named = {atom.name: size for atom, size in facts.with_equals({**numbers, **fixed}).items()}
-                trial = self._tried(memory, named, put, parameters, are_apart=are_apart)
+                trial = self._tried(memory, named, put, parameters)
                 if trial is not None:
                     yield trial
-
-    def _bounds_of(self, accesses: Sequence[Access], put: Put) -> set[Atom]:
-        """What the ends of indices follow from: where none says how far one goes, a size may be as another is."""
-        ends = [self._site.argument(name) for name in sorted(_bounding(accesses))]
-        ends += [self._site.axis(axis) for axis in range(3)]
-        facts, arithmetic = self._site.facts(), self._site.arithmetic
-        return inputs_of(facts.normal(arithmetic.put_in(one, put.get)) for one in ends if one is not None)
 
     def _read_as(self, of_launch: set[Atom]) -> Memory:
         """The tensor; as so many elements, where the host code counts them; without sizes, where it says nothing."""
@@ -246,30 +194,16 @@ class _Asked:
         sizes = (memory.elements,) if is_flat else ()
         return replace(memory, sizes=sizes, strides=(ONE,) if sizes else ())
 
-    def _fixed(self, atoms: set[Atom]) -> dict[Atom, int]:
-        """Numbers that the entry has a default for."""
-        spec = self._site.entry.node.args
-        names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
-        pairs = [*zip(names[::-1], spec.defaults[::-1], strict=False)]
-        pairs += [(arg.arg, one) for arg, one in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if one is not None]
-        numbers = {name: one.value for name, one in pairs if isinstance(one, ast.Constant) and type(one.value) is int}
-        return {atom: numbers[atom.name] for atom in atoms if atom.name in numbers}
-
-    def _tried(
-        self, memory: Memory, named: dict[str, int], put: Put, parameters: Sequence[str], *, are_apart: bool
-    ) -> _Trial | None:
-        for last in (2, 1) if are_apart else (0,):
-            strides = dict(self._strides(named, put, last))
-            sizes = {**named, **strides}
-            launched = self._flow.launches.host.replay(self._site, sizes)
-            if not isinstance(launched, LaunchSite):
-                continue
-            given = {name: self._number(launched.argument(name), sizes, put) for name in parameters}
-            grid = [self._number(launched.axis(axis), sizes, put) for axis in range(3)]
-            layout = self._layout(memory, sizes, put)
-            if 0 < prod(layout.sizes) <= _MOST_ELEMENTS:
-                return _Trial(named, Numbers(given, (grid[0], grid[1], grid[2])), layout)
-        return None
+    def _tried(self, memory: Memory, named: dict[str, int], put: Put, parameters: Sequence[str]) -> _Trial | None:
+        sizes = {**named, **dict(self._strides(named, put))}
+        launched = self._flow.launches.host.replay(self._site, sizes)
+        if not isinstance(launched, LaunchSite):
+            return None
+        given = {name: self._number(launched.argument(name), sizes, put) for name in parameters}
+        grid = [self._number(launched.axis(axis), sizes, put) for axis in range(3)]
+        layout = self._layout(memory, sizes, put)
+        is_small = 0 < prod(layout.sizes) <= _MOST_ELEMENTS
+        return _Trial(named, Numbers(given, (grid[0], grid[1], grid[2])), layout) if is_small else None
 
     def _layout(self, memory: Memory, sizes: Mapping[str, int], put: Put) -> Layout:
         dims = tuple(self._number(size, sizes, put) for size in memory.sizes)
@@ -277,24 +211,16 @@ class _Asked:
             return Layout(dims, tuple(self._number(stride, sizes, put) for stride in memory.strides))
         return Layout(dims, tuple(sizes[f"{memory.name}.stride({index})"] for index in range(len(dims))))
 
-    def _strides(self, named: Mapping[str, int], put: Put, last: int) -> Iterator[tuple[str, int]]:
-        """Of all tensors that come in: rows one behind the other (0), or apart by elements that are in no row.
-
-        Only the strides that the launch passes are larger than they need be, and differ from tensor to tensor.
-        """
-        values = (self._site.integer(value) for value in self._site.arguments.values())
-        reported = {atom.name for atom in inputs_of(value for value in values if value is not None)}
-        for place, passed in enumerate(self._site.arguments):
+    def _strides(self, named: Mapping[str, int], put: Put) -> Iterator[tuple[str, int]]:
+        """Of all tensors that come in: rows one behind the other."""
+        for passed in self._site.arguments:
             memory = memory_for(self._site, passed)
             if memory is None or not memory.is_free or not memory.sizes:
                 continue
             stride = 1
             sizes = [self._number(size, named, put, 1) for size in memory.sizes]
             for index in reversed(range(len(sizes))):
-                name = f"{memory.name}.stride({index})"
-                if last and name in reported:
-                    stride = stride * last if index == len(sizes) - 1 else stride + 1 + place
-                yield name, stride
+                yield f"{memory.name}.stride({index})", stride
                 stride *= max(sizes[index], 1)
 
     def _number(self, value: Affine | None, sizes: Mapping[str, int], put: Put, default: int | None = None) -> int:
@@ -352,13 +278,6 @@ def _parameters(accesses: Sequence[Access]) -> set[str]:
     return _given({atom for value in values for atom in value.atoms_inside()} | _ends(values))
 
 
-def _bounding(accesses: Sequence[Access]) -> set[str]:
-    """Those that say how far an index goes: in conditions, as ends of loops and as widths of tiles."""
-    limits = [value for access in accesses for value in _limits(access)]
-    places = [value for access in accesses for value in _places(access)]
-    return _given({atom for value in limits for atom in value.atoms_inside()} | _ends([*limits, *places]))
-
-
 def _limits(access: Access) -> Iterator[Affine]:
     """What is compared on the way to an access, and in its mask."""
     yield from (one.gap for one in access.comparisons)
@@ -386,13 +305,6 @@ def _ends(values: Sequence[Affine]) -> set[Atom]:
 
 def _given(atoms: set[Atom]) -> set[str]:
     return {atom.name for atom in atoms if atom.kind in GIVEN}
-
-
-def _alike(atoms: set[Atom], widths: Mapping[Atom, _Tiles]) -> Iterator[dict[Atom, int]]:
-    """Tensors that belong together in ways no text tells do where all their sizes are the same."""
-    widest = max((widths[atom].width for atom in atoms if atom in widths), default=1)
-    for size in dict.fromkeys((2 * widest, widest)):
-        yield dict.fromkeys(sorted(atoms, key=lambda atom: atom.id), max(size, _FEW[0]))
 
 
 def _chosen(atoms: set[Atom], widths: Mapping[Atom, _Tiles]) -> Iterator[dict[Atom, int]]:

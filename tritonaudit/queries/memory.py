@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tritonaudit.domains.affine import ONE, ZERO, Affine
 from tritonaudit.host.host import LaunchSite
-from tritonaudit.host.values import Dims, Symbol, Tensor
+from tritonaudit.host.values import Dims, Key, Symbol, Tensor
 from tritonaudit.queries.sizes import inputs_of
 
 WITHOUT_CONTENTS = frozenset(("empty", "empty_like", "new_empty"))
@@ -36,6 +36,13 @@ class Memory:
 def memory_for(site: LaunchSite, parameter: str) -> Memory | None:
     """What is known of the memory of what a launch passes for a parameter."""
     return memory_of(site, site.arguments.get(parameter))
+
+
+def key_for(site: LaunchSite, parameter: str) -> Key | None:
+    """The key of the tensor that a launch passes for a parameter; None of what may be no tensor."""
+    passed = site.arguments.get(parameter)
+    symbol = passed.symbol if isinstance(passed, Tensor) else passed
+    return symbol.key if isinstance(symbol, Symbol) else None
 
 
 def memory_of(site: LaunchSite, value: object) -> Memory | None:

@@ -11,11 +11,10 @@ from tritonaudit.domains.affine import GIVEN, JOINED, ONE, ZERO, Affine, Atom, A
 from tritonaudit.domains.facts import Access, KernelFlow
 from tritonaudit.host.host import LaunchSite
 from tritonaudit.queries.launched import is_last_stride
-from tritonaudit.queries.summed import summed
+from tritonaudit.queries.summed import DIVIDED, summed
 from tritonaudit.queries.unbounded import bounded_index
 
 _MOVING = (AtomKind.PID, AtomKind.LOOP)
-_DIVIDED = ("FloorDivide", "Modulo")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +91,9 @@ def _added_indices(flow: KernelFlow, access: Access) -> Missing | None:
     """Two of its indices move the address by the same, as if one dimension were both of theirs."""
     for found in summed(access):
         one, other = (atom.spelled for atom in (found.one, found.other))
-        if found.one.kind is AtomKind.PID:
+        if found.other.kind is not AtomKind.LANE:
+            why = f"it adds `{one}` to `{other}`, so that programs or lanes that differ meet at one place"
+        elif found.one.kind is AtomKind.PID:
             why = f"`{one}` moves it on by one element, and a tile has `{found.other.size}`: the tiles overlap"
         else:
             why = f"it adds `{one}` to `{other}` along another axis of the block, so that lanes meet at one place"
@@ -244,11 +245,11 @@ def _is_program(atom: Atom) -> bool:
     if atom.kind is AtomKind.PID:
         return True
     inside = {inner for part in atom.inner for inner in part.atoms_inside()}
-    return atom.name in _DIVIDED and any(i.kind is AtomKind.PID for i in inside) and all(map(_is_fixed, inside))
+    return atom.name in DIVIDED and any(i.kind is AtomKind.PID for i in inside) and all(map(_is_fixed, inside))
 
 
 def _is_fixed(atom: Atom) -> bool:
-    return atom.kind in (AtomKind.PID, *GIVEN) or atom.name in (*_DIVIDED, "cdiv")
+    return atom.kind in (AtomKind.PID, *GIVEN) or atom.name in (*DIVIDED, "cdiv")
 
 
 def _is_reached(address: Affine, rows: _Rows, head: Atom) -> bool:

@@ -86,7 +86,7 @@ class Point:
     def _atom(self, atom: Atom) -> int:
         if atom.kind in (AtomKind.PARAM, AtomKind.CONSTEXPR) and atom.name in self.given:
             return self.given[atom.name]
-        if atom.kind is AtomKind.PID and atom.grid_axis is not None:
+        if atom.kind is AtomKind.PID and atom.grid_axis in (0, 1, 2):
             return self.program[atom.grid_axis]
         if atom.kind is AtomKind.LANE and atom.start is not None and atom.axis in self.lanes:
             return self.number(atom.start) + self.lanes[atom.axis]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
@@ -26,6 +27,16 @@ def inputs_of(values: Iterable[Affine]) -> set[Atom]:
 def without_strides(atoms: set[Atom]) -> set[Atom]:
     """Those that are no strides of what comes in, which follow from its sizes."""
     return {atom for atom in atoms if ".stride(" not in atom.name}
+
+
+def defaults_of(site: LaunchSite, atoms: Iterable[Atom]) -> dict[Atom, int]:
+    """Numbers that the entry has a default for."""
+    spec = site.entry.node.args
+    names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
+    pairs = [*zip(names[::-1], spec.defaults[::-1], strict=False)]
+    pairs += [(arg.arg, one) for arg, one in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if one is not None]
+    numbers = {name: one.value for name, one in pairs if isinstance(one, ast.Constant) and type(one.value) is int}
+    return {atom: numbers[atom.name] for atom in atoms if atom.name in numbers}
 
 
 def chosen_configs(site: LaunchSite, values: Sequence[Affine]) -> list[Put]:

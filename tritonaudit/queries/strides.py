@@ -186,9 +186,15 @@ class _Reader:
         return owners.pop() if len(owners) == 1 else None
 
     def _is_unknown(self, parameter: str) -> bool:
-        """Whether a caller gives it, of no tensor, and no mask shows it to be a size: it may be anyone's stride."""
+        """Whether nobody evaluated it, or a caller gives it, of no tensor, and no mask shows it to be a size.
+
+        It may be anyone's stride.
+        """
         value = self._site.argument(parameter)
-        if value is None:
+        if value is None or any(
+            atom.kind is AtomKind.OPAQUE and not atom.inner and parameter not in self._bounds
+            for atom in value.atoms_inside()
+        ):
             return True
         keys = [self._site.arithmetic.keys.get(atom) for atom in value.atoms_inside()]
         is_given = any(isinstance(key, tuple) and key[:1] == ("input",) and "shape" not in key for key in keys)

@@ -10,6 +10,8 @@ from tritonaudit.domains.affine import ONE, Affine, Atom, AtomKind
 from tritonaudit.domains.facts import Access
 from tritonaudit.queries.unbounded import bounded_index
 
+DIVIDED = ("FloorDivide", "Modulo")
+
 
 @dataclass(frozen=True, eq=False)
 class Summed:
@@ -21,7 +23,7 @@ class Summed:
 
 
 def summed(access: Access, are_same: Callable[[Affine, Affine], bool] = Affine.__eq__) -> Iterator[Summed]:
-    """The lanes of two axes, or a program's number and lanes, that move an address by the same.
+    """The lanes of two axes, a program's number and lanes, or numbers of programs, that move an address by the same.
 
     A program's number at which a loop starts is not counted: it is a part of where the rounds are. Neither are lanes of
     which the mask bounds the sum, as that of a window that slides: it is one index. What is the same may be a launch's
@@ -31,19 +33,38 @@ def summed(access: Access, are_same: Callable[[Affine, Affine], bool] = Affine._
     if address is None:
         return
     starts = {atom for one in address.atoms() if one.start is not None for atom in one.start.atoms_inside()}
-    moving = {atom for atom in address.atoms() if atom.kind is AtomKind.LANE or atom.grid_axis is not None} - starts
+    moving = {atom for atom in address.atoms() if atom.kind is AtomKind.LANE or _is_of_program(atom)} - starts
     factors = {atom: address.factor_of(atom) for atom in sorted(moving, key=lambda atom: atom.id)}
     for one, other in combinations(factors, 2):
         if one.kind is not AtomKind.LANE:
             one, other = other, one
-        if one.kind is not AtomKind.LANE or not factors[one].terms or not are_same(factors[one], factors[other]):
+        if not factors[one].terms or not are_same(factors[one], factors[other]):
             continue
-        if other.kind is AtomKind.PID and factors[one] != ONE:
-            continue  # a part that one program at most may have is added to rows
-        if other.kind is AtomKind.LANE and _is_one_index(access, one, other):
-            continue
-        if _has_several(one) and (other.kind is not AtomKind.LANE or (other.axis != one.axis and _has_several(other))):
+        is_met = _do_lanes_meet(access, one, other) if one.kind is AtomKind.LANE else _do_programs_meet(one, other)
+        if is_met and (other.grid_axis is None or one.kind is not AtomKind.LANE or factors[one] == ONE):
             yield Summed(other, one, factors[one])
+
+
+def _is_of_program(atom: Atom) -> bool:
+    """Whether it is a program's number, or a quotient or remainder of what follows from such numbers and lanes."""
+    inside = Affine.of(atom).atoms_inside()
+    is_known = all(one.kind is not AtomKind.OPAQUE or one.inner for one in inside)
+    return atom.grid_axis is not None or (atom.name in DIVIDED and len(atom.inner) == 2 and is_known)
+
+
+def _do_lanes_meet(access: Access, lane: Atom, other: Atom) -> bool:
+    """Whether there are several lanes, and programs, or lanes along another axis, that are no part of one index."""
+    if other.kind is not AtomKind.LANE:
+        return _has_several(lane) and other.grid_axis is not None
+    is_apart = other.axis != lane.axis and not _is_one_index(access, lane, other)
+    return is_apart and _has_several(lane) and _has_several(other)
+
+
+def _do_programs_meet(one: Atom, other: Atom) -> bool:
+    """Whether they are numbers along two axes, or the quotient and the remainder of one division."""
+    if one.grid_axis is not None and other.grid_axis is not None:
+        return True
+    return one.name != other.name and one.inner == other.inner
 
 
 def _is_one_index(access: Access, one: Atom, other: Atom) -> bool:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tritonaudit.domains.affine import LOADED, ZERO, Affine, Atom, AtomKind, Product
+from tritonaudit.domains.affine import GIVEN, LOADED, ZERO, Affine, Atom, AtomKind, Product
 from tritonaudit.domains.facts import Access, KernelFlow, exclusive
 from tritonaudit.domains.value import Less
 from tritonaudit.finding import Confidence
@@ -46,7 +46,43 @@ def unbounded_lane(flow: KernelFlow, access: Access) -> Unbounded | None:
     for lane in sorted(address.lanes(), key=lambda atom: atom.axis):
         if lane.axis not in covered and (found := unbounded(flow, access, address, lane)) is not None:
             return found
+    return None if access.mask is not None else _beside_twin(flow, access)
+
+
+def _beside_twin(flow: KernelFlow, access: Access) -> Unbounded | None:
+    """No mask, where another access at the same indices, by whatever strides, has one; in a kernel that compiles."""
+    indices = None if flow.mistakes else _indices(access)
+    for other in flow.accesses if indices else ():
+        conditions = None if other.mask is None else other.mask.mask
+        if not conditions or not all(isinstance(one, Less) for one in conditions) or _indices(other) != indices:
+            continue
+        if _leads_on(access, other):
+            index = next((str(one) for one in map(bounded_index, other.comparisons) if one.lanes()), None)
+            if index is None:
+                continue
+            why = "another access at the same indices masks it"
+            return Unbounded(index, why, Confidence.MEDIUM, sibling=other)
     return None
+
+
+def _indices(access: Access) -> frozenset[Product] | None:
+    """What moves the address, in whichever steps; None where that is not known, or one tile is all there is."""
+    address, origin = access.pointer.affine, access.pointer.origin
+    if address is None or origin is None:
+        return None
+    atoms = address.atoms_inside()
+    if any(atom.kind is AtomKind.OPAQUE and not atom.inner for atom in atoms):
+        return None
+    if not any(atom.kind is AtomKind.LANE for atom in atoms) or not any(atom.kind in _MOVING for atom in atoms):
+        return None
+    moving = (tuple(atom for atom in product if atom.kind not in GIVEN) for product in address.terms)
+    return frozenset(product for product in moving if product)
+
+
+def _leads_on(access: Access, other: Access) -> bool:
+    """Whether the way to the one is the beginning of the other's, and no constant chooses the one for itself."""
+    mine, theirs = set(access.path), set(other.path)
+    return mine <= theirs or (theirs <= mine and not any(guard.constexpr for guard in mine - theirs))
 
 
 def unbounded(flow: KernelFlow, access: Access, address: Affine, lane: Atom) -> Unbounded | None:
