@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tritonaudit.hardware.targets import GpuTarget, gpu_target
 
@@ -16,6 +17,33 @@ class Device:
     capability: tuple[int, int]
     multiprocessors: int
     memory: int
+
+
+Answer = TypeVar("Answer")
+
+
+@dataclass
+class _Told:
+    is_apart: bool = False
+
+
+_told = _Told()
+
+
+def tell_apart(answer: Answer) -> Answer:
+    """The answer, which would be another one on another GPU, and which this process has been given from now on."""
+    are_apart()
+    return answer
+
+
+def are_apart() -> None:
+    """Note that what this process has run would be something else on another GPU."""
+    _told.is_apart = True
+
+
+def has_told_apart() -> bool:
+    """Whether anything that this process has run was told what could be otherwise on another GPU."""
+    return _told.is_apart
 
 
 @dataclass
@@ -41,7 +69,7 @@ def has_asked() -> bool:
 def multiprocessors_reported(device: Device) -> int:
     """The answer to host code that asks how many the device has."""
     _reported.asked = True
-    return device.multiprocessors if _reported.multiprocessors is None else _reported.multiprocessors
+    return tell_apart(device.multiprocessors if _reported.multiprocessors is None else _reported.multiprocessors)
 
 
 _GIB = 1 << 30

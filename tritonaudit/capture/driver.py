@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
+import triton.runtime.jit
 from triton.backends.compiler import GPUTarget
 from triton.runtime.driver import driver
 
-from tritonaudit.capture.device import Device, multiprocessors_reported
+from tritonaudit.capture.device import Device, multiprocessors_reported, tell_apart
+
+_LAUNCHING = os.path.abspath(triton.runtime.jit.__file__)
 
 
 class StandInDriver:
@@ -30,8 +35,10 @@ class StandInDriver:
         return True
 
     def get_current_target(self) -> GPUTarget:
-        target = self._device.target
-        return GPUTarget(target.backend, target.arch, target.warp_size)
+        known = self._device.target
+        target = GPUTarget(known.backend, known.arch, known.warp_size)
+        # Triton's launch asks for the backend's sake, of which the rest is heeded elsewhere.
+        return target if sys._getframe(1).f_code.co_filename == _LAUNCHING else tell_apart(target)
 
     def get_current_device(self) -> int:
         return self._number
@@ -43,7 +50,7 @@ class StandInDriver:
         return 0
 
     def get_device_capability(self, device: int | None = None) -> tuple[int, int]:
-        return self._device.capability
+        return tell_apart(self._device.capability)
 
     def get_active_torch_device(self) -> torch.device:
         return torch.device("cuda", 0)
@@ -89,7 +96,8 @@ class _Utils:
             "mem_clock_rate": 1_000_000,
             "mem_bus_width": 4096,
         }
-        return _Figures(self._device, {name: figure for name, figure in figures.items() if figure is not None})
+        known = {name: figure for name, figure in figures.items() if figure is not None}
+        return tell_apart(_Figures(self._device, known))
 
     def load_binary(self, *arguments: Any) -> tuple[int, ...]:
         return (0, 0, 0, 0, 1024)

@@ -8,7 +8,7 @@ import re
 import traceback
 import types
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +18,7 @@ from triton._C.libtriton import ir
 from triton.compiler.compiler import make_backend
 from triton.compiler.errors import CompileTimeAssertionFailure
 
+from tritonaudit.capture import siblings
 from tritonaudit.capture.launch import Program, SourceError
 
 _NOTHING: Mapping[str, Any] = types.MappingProxyType({})
@@ -32,17 +33,25 @@ class Built:
     warnings: tuple[SourceError, ...] = ()
 
 
-def build(source: Any, target: Any, name: str, options: dict[str, Any], fixed: Mapping[str, Any] = _NOTHING) -> Built:
+def build(
+    source: Any,
+    target: Any,
+    name: str,
+    options: dict[str, Any],
+    fixed: Mapping[str, Any] = _NOTHING,
+    beside: Sequence[tuple[Any, Any]] = (),
+) -> Built:
     """The program of an `ASTSource` for a `GPUTarget` called `name`, after Triton's own TTIR passes.
 
-    `fixed` are options that take the place of those that Triton decides by the target.
+    `fixed` are options that take the place of those that Triton decides by the target. `beside` are the backends of
+    targets with their options there: what would be another program on one of them tells them apart.
     """
     backend = make_backend(target)
     parsed = replace(backend.parse_options(dict(options)), **fixed)
     with _warnings() as warned:
         try:
             outcome: Program | SourceError = Program(
-                name, _ttir(source, target, backend, parsed), tuple(sorted(options.items()))
+                name, _ttir(source, target, backend, parsed, beside), tuple(sorted(options.items()))
             )
         except Exception as error:
             outcome = _complaint(error, source)
@@ -65,19 +74,26 @@ def _warnings() -> Iterator[dict[SourceError, None]]:
         yield found
 
 
-def _ttir(source: Any, target: Any, backend: Any, options: Any) -> str:
+def _ttir(source: Any, target: Any, backend: Any, options: Any, beside: Sequence[tuple[Any, Any]]) -> str:
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
+    read, functions = options, _codegen(backend, options)
+    if beside:
+        read = siblings.Heeded(options, [theirs for _, theirs in beside])
+        functions = siblings.heeded_functions(functions, [_codegen(*one) for one in beside])
     given = {
         "target": target,
-        "options": options,
-        "codegen_fns": _codegen(backend, options),
+        "options": read,
+        "codegen_fns": functions,
         "module_map": backend.get_module_map(),
         "context": context,
     }
     module = source.make_ir(**{name: given[name] for name in inspect.signature(source.make_ir).parameters})
-    return str(optimised(module, source, target, backend, options))
+    text = str(optimised(module, source, target, backend, options))
+    if beside:
+        siblings.heed_text(text)
+    return text
 
 
 def optimised(module: Any, source: Any, target: Any, backend: Any, options: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tritonaudit.capture.launch import Launch
+from tritonaudit.capture.launch import Launch, Sibling
 
 MOST_CONFIGS = 4
 """Of an autotuner's, evenly spread."""
@@ -24,7 +24,8 @@ class InferTask:
 class Inferred:
     """The launches of a kernel as inferred, or why it cannot be launched; neither for what is no kernel by itself.
 
-    `configs` is how many its autotuner has, of which at most MOST_CONFIGS are tried.
+    `configs` is how many its autotuner has, of which at most MOST_CONFIGS are tried. On its
+    `siblings` it would be the same.
     """
 
     task: InferTask
@@ -32,3 +33,4 @@ class Inferred:
     reason: str = ""
     is_helper: bool = False
     configs: int = 0
+    siblings: tuple[Sibling, ...] = ()

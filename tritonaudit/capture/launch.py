@@ -43,6 +43,18 @@ class SourceError:
     is_certain: bool = False
 
 
+Options = tuple[tuple[str, Any], ...]
+"""What the compiler is given for a program beside its TTIR, by names in order."""
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """A target on which a call launches what it does on another, and the options there for those of that other one."""
+
+    target: str
+    options: tuple[tuple[Options, Options], ...]
+
+
 @dataclass(frozen=True)
 class Program:
     """What the compiler is given for one specialisation of a kernel: its TTIR as text, and the backend's options.
@@ -52,7 +64,7 @@ class Program:
 
     target: str
     ttir: str
-    options: tuple[tuple[str, Any], ...]
+    options: Options
 
     @property
     def contracts(self) -> bool:

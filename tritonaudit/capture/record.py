@@ -19,8 +19,10 @@ from triton.runtime.autotuner import Autotuner
 from triton.runtime.jit import JITFunction
 
 from tritonaudit.absent.kernels import raise_if_absent, reach_of
+from tritonaudit.capture.device import tell_apart
 from tritonaudit.capture.front_end import Built, build
 from tritonaudit.capture.launch import KernelRef, Launch, Program, SourceError, TensorArgument
+from tritonaudit.capture.siblings import options_beside
 
 
 @dataclass
@@ -137,14 +139,19 @@ class Specialised:
         self.source = source
         self._target = target
         self._options = options
+        self._beside = options_beside(options)
         self._built: Built | None = None
         # Host code that sizes its grid by the kernel's needs finds plausible ones.
         self.n_regs, self.n_spills, self.function, self.packed_metadata = 32, 0, None, ()
-        self.metadata = SimpleNamespace(shared=0, name=source.name, target=target, **options)
+        self._metadata = SimpleNamespace(shared=0, name=source.name, target=target, **options)
+
+    @property
+    def metadata(self) -> SimpleNamespace:
+        return tell_apart(self._metadata)
 
     def built(self, name: str, options: Mapping[str, Any]) -> Built:
         if self._built is None:
-            self._built = build(self.source, self._target, name, self._options, options)
+            self._built = build(self.source, self._target, name, self._options, options, self._beside)
         return self._built
 
     def result(self) -> Specialised:
@@ -230,7 +237,7 @@ def _is_triton(error: BaseException) -> bool:
 def _refuse(recorder: Recorder, function: Any, message: str) -> None:
     """Note a launch that fails on every GPU of the target, with what Triton says."""
     kernel = kernel_ref(function)
-    error = SourceError(message, kernel.path, kernel.line, 1)
+    error = tell_apart(SourceError(message, kernel.path, kernel.line, 1))
     refused = Launch(
         kernel=kernel,
         target=recorder.target,

@@ -25,7 +25,7 @@ from torch.utils._pytree import tree_leaves, tree_map
 
 from tritonaudit.capture import streams
 from tritonaudit.capture.defaults import stand_in_defaults
-from tritonaudit.capture.device import Device, multiprocessors_reported
+from tritonaudit.capture.device import Device, multiprocessors_reported, tell_apart
 from tritonaudit.capture.streams import Stream
 
 
@@ -220,14 +220,14 @@ def _stand_in_cuda(device: Device) -> None:
         "is_initialized": lambda: True,
         "device_count": lambda: 1,
         "current_device": lambda: 0,
-        "get_device_capability": lambda *_: device.capability,
-        "get_device_properties": lambda *_: properties,
-        "get_device_name": lambda *_: device.name,
+        "get_device_capability": lambda *_: tell_apart(device.capability),
+        "get_device_properties": lambda *_: tell_apart(properties),
+        "get_device_name": lambda *_: tell_apart(device.name),
         "current_stream": streams.current,
         "default_stream": lambda *_: streams.DEFAULT,
         "set_stream": streams.make_current,
         "synchronize": streams.synchronize,
-        "mem_get_info": lambda *_: (device.memory, device.memory),
+        "mem_get_info": lambda *_: tell_apart((device.memory, device.memory)),
         "memory_stats": lambda *_: {},
         "is_current_stream_capturing": lambda: False,
         "get_rng_state": lambda *_: torch.get_rng_state(),

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tritonaudit.capture.launch import Launch
+from tritonaudit.capture.launch import Launch, Sibling
 from tritonaudit.capture.time_limit import OutOfTime, time_limit
 from tritonaudit.execute.blame import depends_on_stand_in, described, text_of, users_place
 from tritonaudit.execute.confine import confine
@@ -65,7 +65,7 @@ class SweepLaunches:
 class Captured:
     """What calling one subject made: of so many cases, `failed` could not be called, nor `unswept` of the sweeps.
 
-    `stood_in` says what was stood in for to have the subject.
+    `stood_in` says what was stood in for to have the subject. On its `siblings` it would be the same.
     """
 
     task: CaptureTask
@@ -77,6 +77,7 @@ class Captured:
     failed: int = 0
     unswept: int = 0
     stood_in: tuple[str, ...] = ()
+    siblings: tuple[Sibling, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,11 +100,14 @@ class Unloadable:
 _target = ""
 
 
-def become_gpu(target: str) -> None:
-    """Prepare this process: torch and Triton see a GPU of the target, and launches are recorded."""
+def become_gpu(target: str, *others: str) -> None:
+    """Prepare this process: torch and Triton see a GPU of the target, and launches are recorded.
+
+    What it captures is that of the other targets, too, as long as nothing tells them apart.
+    """
     global _target
     from tritonaudit.absent import importer
-    from tritonaudit.capture import driver, record, standin
+    from tritonaudit.capture import driver, record, siblings, standin
     from tritonaudit.capture.device import device_for
 
     _target = target
@@ -112,6 +116,8 @@ def become_gpu(target: str) -> None:
     driver.stand_in_driver(device)
     standin.stand_in_tensors(device)
     record.install()
+    if others:
+        siblings.serve(target, others)
     confine()
 
 
@@ -122,11 +128,13 @@ def target() -> str:
 
 def capture_all(path: Path, *, is_brief: bool = False) -> tuple[Captured, ...] | Unloadable:
     """The launches of every subject of a file or folder."""
+    from tritonaudit.capture import siblings
+
     found = find_subjects(path)
     if isinstance(found, Unloadable):
         return found
-    captured = (capture(CaptureTask(path, name, is_brief)) for name in found.subjects)
-    return tuple(replace(one, stood_in=found.stood_in) for one in captured)
+    captured = [capture(CaptureTask(path, name, is_brief)) for name in found.subjects]
+    return tuple(replace(one, stood_in=found.stood_in, siblings=siblings.found()) for one in captured)
 
 
 def find_subjects(path: Path) -> Found | Unloadable:

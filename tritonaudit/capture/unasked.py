@@ -38,6 +38,7 @@ def infer_launches(task: InferTask) -> Inferred:
     """Launch a kernel as its launches, its decorators and its body let one infer, in a process with a stand-in GPU."""
     from tritonaudit.capture.arguments import config_count
     from tritonaudit.capture.load import load
+    from tritonaudit.capture.siblings import found as found_siblings
 
     project = _project(task.root)
     function = _function(task.path, task.kernel)
@@ -46,7 +47,7 @@ def infer_launches(task: InferTask) -> Inferred:
     try:
         loaded = load(lift(project, function))
         found = _attempts(task, loaded, Inference(project, function, launch_sites(project, function), _DTYPE))
-        return replace(found, configs=config_count(loaded.kernel))
+        return replace(found, configs=config_count(loaded.kernel), siblings=found_siblings())
     except CannotLift as error:
         return Inferred(task, reason=str(error))
 

@@ -28,6 +28,7 @@ from tritonaudit.capture.task import (
 )
 from tritonaudit.compile.kept import KeptLaunches
 from tritonaudit.compile.phrases import counted, listed
+from tritonaudit.compile.shared import callers, captured_for_all, inferred_for_all
 from tritonaudit.execute.killed import Killed
 from tritonaudit.execute.pool import Limits, run_tasks
 from tritonaudit.finding import Outcome, Problem, Status
@@ -95,14 +96,21 @@ def capture_subjects(
     """
     if not files:
         return Gathered()
-    results, begun = _on_each(
-        targets,
-        jobs,
-        files,
-        lambda path, target: None if kept is None else kept.captured(path, target, is_brief=is_brief),
-        lambda target, waiting, workers: _on(target, waiting, workers, is_brief, kept),
-    )
-    captured = [result for result in results if isinstance(result, Captured)]
+    calling = callers(targets, len(files), jobs)
+
+    def on_each(some: Sequence[str], had: Collection[tuple[Path, str]]) -> tuple[list[_Result], float]:
+        return _on_each(
+            some,
+            jobs,
+            files,
+            lambda path, target: () if (path, target) in had else _known(path, target, is_brief, kept),
+            lambda target, waiting, workers: _on(target, waiting, workers, is_brief, kept, calling.get(target, ())),
+        )
+
+    results, begun = on_each([*calling], ())
+    had = {(one.task.path, one.target) for one in results if isinstance(one, Captured)}
+    results += on_each([target for target in targets if target not in calling], had)[0]
+    captured = sorted((one for one in results if isinstance(one, Captured)), key=lambda one: targets.index(one.target))
     return Gathered(
         launches=tuple(launch for one in captured for launch in one.launches),
         sweeps=tuple(sweep for one in captured if one.target == targets[0] for sweep in one.sweeps),
@@ -137,18 +145,26 @@ def infer_kernels(
     if not tasks:
         return Gathered(problems=tuple(problems))
 
-    def on_each(some: Sequence[str], kernels: Sequence[InferTask]) -> tuple[list[_Outcome], float]:
+    calling = callers(targets, len(tasks), jobs)
+
+    def on_each(
+        some: Sequence[str], kernels: Sequence[InferTask], had: Collection[tuple[InferTask, str]]
+    ) -> tuple[list[_Outcome], float]:
         return _on_each(
             some,
             jobs,
             kernels,
-            lambda task, target: _known_of(task, target, kept),
-            lambda target, waiting, workers: _inferred(target, waiting, workers, kept),
+            lambda task, target: () if (task, target) in had else _known_of(task, target, kept),
+            lambda target, waiting, workers: _inferred(target, waiting, workers, kept, calling.get(target, ())),
         )
 
-    results, begun = on_each(targets[:1], tasks)
+    first, *others = calling
+    results, begun = on_each([first], tasks, ())
     helpers = {task for _, task, outcome in results if isinstance(outcome, Inferred) and outcome.is_helper}
-    results += on_each(targets[1:], [task for task in tasks if task not in helpers])[0]
+    kernels = [task for task in tasks if task not in helpers]
+    for some in (others, [target for target in targets if target not in calling]):
+        results += on_each(some, kernels, {(task, target) for target, task, _ in results})[0]
+    results.sort(key=lambda result: targets.index(result[0]))
     return Gathered(
         launches=tuple(
             launch for _, _, outcome in results if isinstance(outcome, Inferred) for launch in outcome.launches
@@ -157,6 +173,10 @@ def infer_kernels(
         outcomes=tuple(outcome for result in results for outcome in _uninferred(*result)),
         begun=begun,
     )
+
+
+def _known(path: Path, target: str, is_brief: bool, kept: KeptLaunches | None) -> Sequence[_Result] | None:
+    return None if kept is None else kept.captured(path, target, is_brief=is_brief)
 
 
 _Outcome = tuple[str, InferTask, Inferred | Killed]
@@ -168,15 +188,21 @@ def _known_of(task: InferTask, target: str, kept: KeptLaunches | None) -> tuple[
     return None if known is None else ((target, task, known),)
 
 
-def _inferred(target: str, tasks: Sequence[InferTask], workers: int, kept: KeptLaunches | None) -> Iterator[_Outcome]:
+def _inferred(
+    target: str, tasks: Sequence[InferTask], workers: int, kept: KeptLaunches | None, others: Sequence[str]
+) -> Iterator[_Outcome]:
     from tritonaudit.capture.unasked import infer_launches  # imports what reads source
 
     for task, outcome in run_tasks(
-        infer_launches, tasks, workers=workers, limits=_INFERENCE, prepare=become_gpu, arguments=(target,)
+        infer_launches, tasks, workers=workers, limits=_INFERENCE, prepare=become_gpu, arguments=(target, *others)
     ):
-        if kept is not None and isinstance(outcome, Inferred):
-            kept.keep_inferred(target, outcome)
-        yield target, task, outcome
+        if isinstance(outcome, Killed):
+            yield target, task, outcome
+            continue
+        for there, inferred in inferred_for_all(target, outcome).items():
+            if kept is not None:
+                kept.keep_inferred(there, inferred)
+            yield there, task, inferred
 
 
 KernelPlace = tuple[str, int]
@@ -252,9 +278,17 @@ def _on_each(
 
 
 def _on(
-    target: str, files: Sequence[Path], workers: int, is_brief: bool, kept: KeptLaunches | None
+    target: str,
+    files: Sequence[Path],
+    workers: int,
+    is_brief: bool,
+    kept: KeptLaunches | None,
+    others: Sequence[str],
 ) -> Iterator[_Result]:
-    """A file's subjects in one task; where that dies, each in its own, so that only the one that kills it is lost."""
+    """A file's subjects in one task; where that dies, each in its own, so that only the one that kills it is lost.
+
+    What nothing tells from them on the others comes, too.
+    """
     again: list[Path] = []
     for path, outcome in run_tasks(
         partial(capture_all, is_brief=is_brief),
@@ -262,18 +296,28 @@ def _on(
         workers=workers,
         limits=_LIMITS,
         prepare=become_gpu,
-        arguments=(target,),
+        arguments=(target, *others),
     ):
         if isinstance(outcome, Killed):
             again.append(path)
         elif isinstance(outcome, Unloadable):
             yield outcome
         else:
-            if kept is not None:
-                kept.keep_captured(path, target, outcome, is_brief=is_brief)
-            yield from outcome
+            for there, captured in _by_target(outcome).items():
+                if kept is not None:
+                    kept.keep_captured(path, there, captured, is_brief=is_brief)
+                yield from captured
     if again:
         yield from _one_by_one(target, again, workers, is_brief)
+
+
+def _by_target(outcome: Sequence[Captured]) -> dict[str, tuple[Captured, ...]]:
+    """What was captured, where it is known of every subject of the file."""
+    found: dict[str, list[Captured]] = {}
+    for captured in outcome:
+        for one in captured_for_all(captured):
+            found.setdefault(one.target, []).append(one)
+    return {target: tuple(some) for target, some in found.items() if len(some) == len(outcome)}
 
 
 def _one_by_one(target: str, files: Sequence[Path], workers: int, is_brief: bool) -> Iterator[_Result]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -31,19 +32,43 @@ class Settled:
 
 def settle_all(launches: Iterable[Launch], config: Config) -> Settled:
     """The source findings that the captured launches settle, in all of their files; what was inferred settles none."""
-    signatures: dict[str, dict[str, dict[tuple[tuple[str, str], ...], None]]] = {}
+    shown: dict[str, dict[str, dict[_Shown, None]]] = {}
     for launch in launches:
         if launch.signature and not launch.is_inferred:
-            kernels = signatures.setdefault(launch.kernel.path, {})
-            kernels.setdefault(launch.kernel.name, {})[launch.signature] = None
+            ones = {name for name, what in launch.specialisation if what == "one"}
+            untyped = frozenset(name for name, kind in launch.signature if name in ones and kind == "constexpr")
+            kernels = shown.setdefault(launch.kernel.path, {})
+            kernels.setdefault(launch.kernel.name, {})[launch.signature, untyped] = None
     found = [
-        settle(Path(path), {kernel: [dict(one) for one in given] for kernel, given in kernels.items()}, config)
-        for path, kernels in sorted(signatures.items())
+        settle(Path(path), {kernel: _most_telling([*given]) for kernel, given in kernels.items()}, config)
+        for path, kernels in sorted(shown.items())
     ]
     return Settled(
         confirmed=tuple(finding for one in found for finding in one.confirmed),
         refuted=tuple(finding for one in found for finding in one.refuted),
         texts={path: text for one in found for path, text in one.texts.items()},
+    )
+
+
+_Shown = tuple[tuple[tuple[str, str], ...], frozenset[str]]
+"""A signature, and the parameters for which a 1 was taken for a constant, so that it has no type for them."""
+
+
+def _most_telling(shown: Sequence[_Shown]) -> list[Signature]:
+    """The signatures that no other tells more than: that of a 1 does not say which type is passed there otherwise."""
+    told = [signature for signature, _ in shown]
+    telling = {
+        signature: None
+        for signature, ones in shown
+        if not any(_tells_more(other, dict(signature), ones) for other in map(dict, told) if other != dict(signature))
+    }
+    return list(map(dict, telling))
+
+
+def _tells_more(other: Signature, signature: Signature, ones: AbstractSet[str]) -> bool:
+    """Whether all that tells them apart is what is passed for these; kernels of one name may have other parameters."""
+    return list(other) == list(signature) and all(
+        name in ones for name, kind in signature.items() if other[name] != kind
     )
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from threading import Thread
 
 from tritonaudit.capture.launch import KernelRef, Launch, Program
 from tritonaudit.compile.audit import CompileAudit, CompileRequest, judge_kernels
@@ -47,10 +51,13 @@ def compile_paths(
     captured = {(launch.kernel.path, launch.kernel.line) for launch in gathered.launches}
     gathered |= infer_kernels(found.files, captured, targets, jobs, kept)
     kept.write()
+    settling: Callable[[], Settled] = partial(settle_all, gathered.launches, config)
+    if math.isfinite(gathered.begun):  # where no wrapper was called, what follows from its launches is known, too
+        settling = _begun(settling)
     compiled = _compiled(gathered, jobs, request.seconds, progress)
     kernels = gather(gathered.launches, compiled.variants, gathered.sweeps)
     keep_last(kernels)
-    audit = _judged(kernels, gathered.launches, found.files, config, request, kept)
+    audit = _judged(kernels, settling, gathered.launches, found.files, config, request, kept)
     kept.write()
     return CompileAudit(
         audit=replace(
@@ -74,6 +81,20 @@ def compile_paths(
         targets=asked,
         triton=triton_version(),
     )
+
+
+def _begun(settling: Callable[[], Settled]) -> Callable[[], Settled]:
+    """The same, begun in a thread that nobody waits for unless what it comes to is asked for."""
+    future: Future[Settled] = Future()
+
+    def settle() -> None:
+        try:
+            future.set_result(settling())
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=settle, daemon=True).start()
+    return future.result
 
 
 def _compiled(gathered: Gathered, jobs: int, seconds: float, progress: Progress) -> Compiled:
@@ -121,6 +142,7 @@ def _uncompiled(launches: Iterable[Launch], lost: Mapping[Program, str]) -> Iter
 
 def _judged(
     kernels: tuple[CompiledKernel, ...],
+    settling: Callable[[], Settled],
     launches: Sequence[Launch],
     files: Sequence[Path],
     config: Config,
@@ -132,7 +154,7 @@ def _judged(
     about = b"" if installed() else _about(kernels, launches, repr((config, governing, request.budget)))
     audit = kept.judged(files, about) if about else None
     if audit is None:
-        audit = _settling(judge_kernels(kernels, request.budget, config), settle_all(launches, config))
+        audit = _settling(judge_kernels(kernels, request.budget, config), settling())
         if about:
             kept.keep_judged(files, about, audit)
     return audit

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from tritonaudit.capture.standin import Host, tensors_on
-from tritonaudit.capture.time_limit import OutOfTime, time_limit
+from tritonaudit.capture.time_limit import OutOfTime, computing_limit
 from tritonaudit.subject.dimension import Dimension
 from tritonaudit.subject.given import ANY_INTEGERS, Given, GivenTensor
 from tritonaudit.subject.inputs import Arguments, as_given, call, make_inputs, seed, tensors_in
@@ -46,7 +46,7 @@ def changing_as_its_model(subject: Subject) -> Subject:
         return subject
     case = replace(compile_cases(subject)[0], device="meta")
     try:
-        with time_limit(_ANSWER_SECONDS), tensors_on(Host.META), torch.no_grad():
+        with computing_limit(_ANSWER_SECONDS), tensors_on(Host.META), torch.no_grad():
             seed(case)
             positional, keywords = as_given(subject, case)
             before = _versions(positional)
@@ -121,7 +121,7 @@ def _takes(subject: Subject, arguments: Arguments) -> bool:
     """Whether the reference gives a result for them in time."""
     assert subject.reference is not None
     try:
-        with time_limit(_ANSWER_SECONDS), tensors_on(Host.CPU), torch.no_grad():
+        with computing_limit(_ANSWER_SECONDS), tensors_on(Host.CPU), torch.no_grad():
             positional, keywords = each_tensor(arguments, lambda _, tensor: tensor.detach().clone())
             call(subject.reference, positional, keywords, gradients=False)
     except (Exception, SystemExit, OutOfTime):

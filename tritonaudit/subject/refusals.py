@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 
 from tritonaudit.capture.standin import Host, tensors_on
 from tritonaudit.capture.task import IMPORT_SECONDS
-from tritonaudit.capture.time_limit import OutOfTime, time_limit
+from tritonaudit.capture.time_limit import OutOfTime, computing_limit
 from tritonaudit.execute.blame import text_of
 from tritonaudit.subject.dimension import size_of
 from tritonaudit.subject.given import Given
@@ -20,7 +20,7 @@ from tritonaudit.subject.model import Subject
 from tritonaudit.subject.varying import each_tensor
 
 _ANSWER_SECONDS = 1.0
-"""For a reference to take tensors without memory, which takes milliseconds unless it goes over a size in a loop."""
+"""That a reference computes to take tensors without memory: milliseconds unless it goes over a size in a loop."""
 _NO_ANSWER = f"the reference does not say within {_ANSWER_SECONDS:.0f} s whether it takes other sizes"
 _MANY, _MOST = 100, 3_000
 """Calls of torch from which on a reference goes over a size in a loop, and is asked about few sizes and about none."""
@@ -121,7 +121,7 @@ def _refusal(
     assert subject.reference is not None
     counting = _Counting()
     try:
-        with time_limit(seconds), tensors_on(Host.META), torch.no_grad():
+        with computing_limit(seconds), tensors_on(Host.META), torch.no_grad():
             positional, keywords = each_tensor(arguments, hollow)
             with counting:
                 call(subject.reference, positional, keywords, gradients=False)
