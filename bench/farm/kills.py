@@ -87,7 +87,7 @@ def _killed(folder: Path, given: Namespace, expected: Mapping[str, str], seconds
     kills = unions = 0
     while kills < given.kills or results.exists():
         process = _started(folder, results, given.jobs, "--resume")
-        moment = chance.uniform(0, seconds / 2) if kills < given.kills else None
+        moment = chance.uniform(0, seconds) if kills < given.kills else None
         try:
             process.wait(moment)
         except subprocess.TimeoutExpired:

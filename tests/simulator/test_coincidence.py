@@ -205,3 +205,43 @@ def test_what_is_found_to_race_does_in_each_launch(more: list[Any]) -> None:
     found = kinds_of_each(how_many, [torch.full((4 * BLOCK,), float(fill)) for fill in range(20)], [7] * 20)
     assert found == [{FaultKind.RACE_WRITE_WRITE}] * 20
     assert len(more) == 1
+
+
+# -- what can be nothing but one constant ------------------------------------------------------------------------------
+
+
+@triton.jit
+def one_of_two(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))
+    for number in tl.static_range(2):
+        if (tl.sum(x, axis=0) > 0) == (number == 0):
+            tl.store(out_ptr, 1.0 + number)
+
+
+@triton.jit
+def to_two_places(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK))
+    if tl.max(x, axis=0) > 0:
+        tl.store(out_ptr, 1.0)
+    tl.store(x_ptr + tl.program_id(0) * BLOCK, 2.0)
+
+
+def test_a_constant_is_not_asked_for(more: list[Any]) -> None:
+    assert kinds_of_each(constant, [drawn(0)] * 2, [7, 7]) == [{FaultKind.SAME_WRITES}] * 2
+    assert kinds_of_each(to_two_places, [drawn(0)], [7]) == [{FaultKind.SAME_WRITES}]
+    assert more == []
+
+
+def test_of_two_constants_the_other_may_be_written_with_other_contents() -> None:
+    found = kinds_of_each(one_of_two, [torch.ones(4 * BLOCK)], [7])
+    assert found == [{FaultKind.RACE_WRITE_WRITE}]
+
+
+def test_what_is_written_by_another_argument_to_the_same_memory_counts(more: list[Any]) -> None:
+    execution = Execution(FreshMemory())
+    recorder = Recorder("sm_89", execute=execution.launch, raises=True)
+    memory = torch.ones(4 * BLOCK + 1)
+    with standing_in(device_for("sm_89"), 1 << 20), installed(), recording(recorder):
+        to_two_places[(4,)](memory[:-1], memory[-1:], 7, BLOCK=BLOCK)
+    assert {fault.kind for launch in execution.launches for fault in launch.faults} == {FaultKind.SAME_WRITES}
+    assert len(more) > 0

@@ -281,6 +281,15 @@ def test_a_large_size_has_small_ones_beside_it() -> None:
     assert {case.dtype for case in cases} == {"float32", "float16", "bfloat16"}
 
 
+def test_where_a_call_makes_many_launches_a_size_has_smaller_ones_beside_it() -> None:
+    few, many = (audit_cases(SOFTMAX, (1024,), launches=launches).cases for launches in (2, 8))
+    ordinary = few[0].sizes
+    assert [case for case in many if case.sizes == ordinary] == [case for case in few if case.sizes == ordinary]
+
+    first_of = [next(case["rows"] for case in cases if case["cols"] == 2051) for cases in (few, many)]
+    assert first_of == [64, 16]
+
+
 def test_a_loop_over_a_million_is_tried_once() -> None:
     cases = [case.label for case in audit_cases(PRODUCT, (128,)).cases if LARGEST in case.sizes.values()]
     assert cases == ["m=1048576 k=1 n=1 float32", "m=1 k=1048576 n=1 float32", "m=1 k=1 n=1048576 float32"]

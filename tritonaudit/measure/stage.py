@@ -47,6 +47,7 @@ from tritonaudit.suites.subjects import subjects_of
 _Task = GpuTask | MeasureTask | ProfileTask
 NO_GPU = "there is no GPU"
 NOT_RIGHT = "it is not timed, as it is not known to be right"
+_COUNTED = 0.2  # of a subject's seconds, where it is not timed, goes into counting what its reference does
 _SIZES = 30
 """More than a subject has: each may take the time of the first calls of its contenders."""
 MOST_AT_ONCE = 6
@@ -101,7 +102,7 @@ def measure_paths(
     else:
         problems, measured = [], _Found(reason=NO_GPU)
     if measured.gpu is None and not measured.is_interrupted:
-        problems, measured = [], _listed(files, request.jobs, measured.reason)
+        problems, measured = [], _listed(files, request, measured.reason)
     done = _judged_against(measured, parts, config)
     problems = [*found.problems, *problems, *done.audit.problems]
     return replace(done, audit=replace(done.audit, problems=tuple(problems), files=len(found.files)))
@@ -226,10 +227,10 @@ def at_once(jobs: int) -> int:
     return next((workers for workers in range(most, 1, -1) if memory(workers) >= _LEAST_MEMORY), 1)
 
 
-def _listed(files: Sequence[Path], jobs: int, reason: str) -> _Found:
+def _listed(files: Sequence[Path], request: MeasureRequest, reason: str) -> _Found:
     """The rows that there would be, none of them measured, with the work of each."""
     try:
-        counted, problems = count_files(files, DEFAULT_TARGET, jobs)
+        counted, problems = count_files(files, DEFAULT_TARGET, request.jobs, request.seconds * _COUNTED)
     except KeyboardInterrupt:
         return _Found(reason=reason, is_interrupted=True)
     rows: dict[SubjectKey, list[Row]] = {}

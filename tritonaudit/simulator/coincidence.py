@@ -13,6 +13,7 @@ from math import log
 
 import torch
 
+from tritonaudit.simulator.constant_writes import write_one_constant
 from tritonaudit.simulator.engine import Argument, Outcome, Run, execute
 from tritonaudit.simulator.faults import Fault, FaultKind
 from tritonaudit.simulator.ir import Function, Location, Module, Operation
@@ -61,7 +62,12 @@ class Coincidences:
         self, outcome: Outcome, module: Module, grid: Grid, arguments: Sequence[Argument], run: Run
     ) -> Outcome:
         """What the next launch showed, those programs reported to race that write the same by chance."""
-        places = _places(outcome, FaultKind.SAME_WRITES)
+        values = [one.value for one in arguments]
+        places = {
+            place
+            for place in _places(outcome, FaultKind.SAME_WRITES)
+            if not write_one_constant(place[0], module, values)
+        }
         if not places or not _may_be_repeated(module):
             return outcome
         writes = self._forms.setdefault((module, grid, _form(arguments)), _Writes())

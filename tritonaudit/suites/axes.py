@@ -69,6 +69,10 @@ _LARGEST_MIDDLING = 4096
 _HUGE = 1 << 16
 _ANY = 4096
 """Up to so large a dimension may have any size."""
+_FEW_LAUNCHES = 2
+"""As many as most calls make; those that make more go over a size in host code, and so do they in each case."""
+_MOST_WORK = 16
+"""By how much less of all other sizes a case then has: a loop of a hundred launches leaves some thousand elements."""
 QUICK = 4
 """The part of the limits, one in so many, that an ordinary case may have."""
 
@@ -119,7 +123,7 @@ class Axis:
 class Axes:
     """The axes of a subject: those of its sizes, then dtype, layout and fill.
 
-    `given` are the sizes that a function gives where a case does not choose others.
+    `given` are the sizes that a function gives where a case does not choose others. A call makes so many `launches`.
     """
 
     sizes: tuple[Axis, ...]
@@ -130,6 +134,12 @@ class Axes:
     limits: Limits
     _unheld: frozenset[tuple[str, str]]
     given: Mapping[str, int] = field(default_factory=dict)
+    launches: int = 0
+
+    @property
+    def share_beside_a_size(self) -> int:
+        """That a case about one size has of the limits: each launch may go through all elements."""
+        return QUICK * min(max(1, self.launches // _FEW_LAUNCHES), _MOST_WORK)
 
     @property
     def all(self) -> tuple[Axis, ...]:
@@ -167,11 +177,15 @@ def is_huge(value: Value) -> bool:
 
 
 def axes_of(
-    subject: Subject, blocks: Sequence[int] = (), later: Sequence[int] = (), thresholds: Sequence[int] = ()
+    subject: Subject,
+    blocks: Sequence[int] = (),
+    later: Sequence[int] = (),
+    thresholds: Sequence[int] = (),
+    launches: int = 0,
 ) -> Axes:
     """The axes of a subject whose launches used blocks of these sizes, `later` ones on other than ordinary sizes.
 
-    Its code compares with these `thresholds`.
+    Its code compares with these `thresholds`, and makes so many launches in a call.
     """
     blocks = tuple(sorted({block for block in blocks if 1 <= block <= LARGEST}, reverse=True))
     given = subject.given
@@ -184,7 +198,7 @@ def axes_of(
     fill, unheld, not_filled = _fill_axis(subject, dtype)
     left_out += [*dropped, *not_laid_out, *not_filled]
     as_given = {} if given is None else given.sizes
-    return Axes(tuple(sizes), dtype, layout, fill, tuple(left_out), limits, frozenset(unheld), as_given)
+    return Axes(tuple(sizes), dtype, layout, fill, tuple(left_out), limits, frozenset(unheld), as_given, launches)
 
 
 def shrunk(

@@ -43,10 +43,11 @@ def audit_cases(
     later: Sequence[int] = (),
     thresholds: Sequence[int] = (),
     *,
+    launches: int = 0,
     on_engine: bool = False,
     seed: int = 0,
 ) -> Plan:
-    """The cases for the correctness of a subject whose launches used blocks of these sizes.
+    """The cases for the correctness of a subject whose launches, so many in a call, used blocks of these sizes.
 
     Those of `later` came with other than ordinary sizes: sizes next to them are tried alone, and so are those next to
     the `thresholds`, with which its code compares. What runs `on_engine`
@@ -62,7 +63,7 @@ def audit_cases(
     in no case's `sizes`. By the `seed` come some that nobody can foresee. Inputs that never differ are made of several
     seeds.
     """
-    axes = axes_of(subject, blocks, later, thresholds)
+    axes = axes_of(subject, blocks, later, thresholds, launches)
     rows = _alone(subject, axes)
     left_out = list(axes.left_out)
     if not _always_the_same(subject, rows):
@@ -221,7 +222,8 @@ def _ordinary_beside(axes: Axes, chosen: Mapping[Axis, Value]) -> _Row:
     row = tuple(chosen.get(axis, axis.ordinary) for axis in axes.all)
     smaller = {axis.name: axis.smaller for axis in axes.sizes}
     keep = [axis.name for axis in chosen if axis in axes.sizes]
-    share = 1 if any(map(is_huge, chosen.values())) else QUICK
+    is_about_a_size = any(value != axis.ordinary for axis, value in chosen.items() if axis in axes.sizes)
+    share = 1 if any(map(is_huge, chosen.values())) else axes.share_beside_a_size if is_about_a_size else QUICK
     sizes = shrunk(_sizes(axes, row), smaller, axes.limits, keep=keep, share=share)
     return (*sizes.values(), *row[len(sizes) :])
 

@@ -117,6 +117,7 @@ def _completed(outcome: CaseOutcome, called: Called, seconds: float) -> CaseOutc
     return replace(
         outcome,
         blocks=frozenset(size for launch in launches for size in blocks_of(launch)),
+        launches=len(launches),
         kernels=tuple(dict.fromkeys(launch.kernel for launch in launches)),
         configs=tuple(dict.fromkeys(launch.config for launch in launches if launch.config)),
         seconds=seconds,

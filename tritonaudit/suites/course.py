@@ -172,8 +172,9 @@ class Course(Trials):
         blocks = self.blocks if is_refused else blocks
         later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
         turns = thresholds([self.task.path, *(kernel.path for one in self.outcomes for kernel in one.kernels)], LARGEST)
-        plan = audit_cases(self.subject, blocks, later, turns, on_engine=self.device.is_engine, seed=self.seed)
-        axes = axes_of(self.subject, blocks, later, turns)
+        launches, on_engine = self.launches, self.device.is_engine
+        plan = audit_cases(self.subject, blocks, later, turns, launches=launches, on_engine=on_engine, seed=self.seed)
+        axes = axes_of(self.subject, blocks, later, turns, launches)
         taken = self._instead(plan, axes, self._call)
         cases = (
             *called_cases(self.subject, axes, plan, taken, self.seed),
@@ -250,8 +251,9 @@ class Course(Trials):
         first = next(cases_in_order(self.subject, on_engine=self.device.is_engine))
         self._watch(first)
         blocks = self.blocks
-        plan = audit_cases(self.subject, blocks, on_engine=self.device.is_engine, seed=self.seed)
-        axes = axes_of(self.subject, blocks)
+        launches, on_engine = self.launches, self.device.is_engine
+        plan = audit_cases(self.subject, blocks, launches=launches, on_engine=on_engine, seed=self.seed)
+        axes = axes_of(self.subject, blocks, launches=launches)
         cases = called_cases(self.subject, axes, plan, self._instead(plan, axes, self._watch), self.seed)
         self._plan(tuple(memory_trials(cases, MEMORY)))
         wanted = {one.trial.case for one in self.core}

@@ -72,7 +72,8 @@ class CaseOutcome:
     """What trying one case of a subject came to.
 
     `checked` are the symptoms that were looked for; `unchecked` says of others why they were not. `blocks` are
-    the sizes of the blocks that launches used, `kernels` those that were launched, and `configs` what autotuners chose.
+    the sizes of the blocks that launches used, `launches` how many there were, `kernels` those that were launched, and
+    `configs` what autotuners chose.
     `errors` says of each output that is wrong where it is so. `is_refused` where the wrapper itself says that it does
     not take the case, or the reference cannot do it either, or has no number there to compare with. `unsettled` was
     seen at other sizes than given, and nobody knows whether it is there as given, too. `asks_multiprocessors` where
@@ -87,6 +88,7 @@ class CaseOutcome:
     unchecked: tuple[tuple[Symptom, str], ...] = ()
     closeness: Closeness | None = None
     blocks: frozenset[int] = frozenset()
+    launches: int = 0
     kernels: tuple[KernelRef, ...] = ()
     configs: tuple[str, ...] = ()
     seconds: float = 0.0

@@ -103,7 +103,7 @@ class Trials:
         self.broken_off = record.broken_off
         self.spent_before = record.spent
         self.given_too = GivenToo(self.subject)
-        self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check == CALL]
+        self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check in (CALL, MEMORY)]
         self.endured = [one.outcome for one in record.ended if one.trial.check.startswith(STABILITY)]
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
         self.lates = sum(map(_hangs, self.known.values()))
@@ -127,6 +127,12 @@ class Trials:
     def blocks(self) -> list[int]:
         """The sizes of the blocks that launches used."""
         return sorted({size for outcome in self.outcomes for size in outcome.blocks})
+
+    @property
+    def launches(self) -> int:
+        """That the first call made which came to its end, where the CPU engine executes each."""
+        ended = (outcome.launches for outcome in self.outcomes if not outcome.is_late)
+        return next(ended, 0) if self.device.is_engine else 0
 
     @contextmanager
     def _patience_of_the_core(self) -> Iterator[None]:
