@@ -20,7 +20,7 @@ from tritonaudit.queries.footprints import Footprint, Layout, Numbers
 from tritonaudit.queries.launched import argument_node, is_only_launched
 from tritonaudit.queries.memory import WITHOUT_CONTENTS, Memory, memory_for
 from tritonaudit.queries.points import NotKnown, loops_in
-from tritonaudit.queries.sizes import Put, chosen_configs, defaults_of, inputs_of, without_strides
+from tritonaudit.queries.sizes import Put, as_passed, chosen_configs, defaults_of, inputs_of, without_strides
 from tritonaudit.source.nodes import Nodes
 
 _MOST_ELEMENTS, _MOST_TRIED, _MOST_TRIALS, _MOST_SITES = 40_000, 6, 2, 4
@@ -261,10 +261,7 @@ class _Asked:
         return found
 
     def _of_launch(self, value: Affine, put: Put) -> int | None:
-        passed = {atom: self._site.argument(atom.name) for atom in value.atoms_inside() if atom.kind in GIVEN}
-        known = {atom: one for atom, one in passed.items() if one is not None}
-        put_in = self._site.arithmetic.put_in(value, known.get)
-        return self._site.arithmetic.put_in(put_in, put.get).value
+        return self._site.arithmetic.put_in(as_passed(self._site, value), put.get).value
 
     def _bound_to(self, bound: Affine) -> set[Atom]:
         names = [atom.name for atom in bound.atoms_inside() if atom.kind in GIVEN]

@@ -10,7 +10,7 @@ from tritonaudit.domains.affine import JOINED, Affine, Atom, AtomKind
 from tritonaudit.host.arithmetic import REMAINDER, TooLarge
 from tritonaudit.host.host import Host, LaunchSite
 from tritonaudit.host.values import Dtype, Key, Tensor
-from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of, tried
+from tritonaudit.queries.sizes import Put, chosen_configs, entry_defaults, inputs_of, tried
 
 _DEPTH = 6
 _TILE, _MOST_REPLAYED, _MOST_UNKNOWNS = 64, 6, 3
@@ -104,11 +104,7 @@ def _with_tiles(site: LaunchSite, value: Affine, put: Put) -> Affine:
 
 def _is_free(site: LaunchSite, atom: Atom) -> bool:
     """Whether callers give it, and no default says what it is for those who do not."""
-    spec = site.entry.node.args
-    positional = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
-    given = {*positional[len(positional) - len(spec.defaults) :]}
-    given |= {arg.arg for arg, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is not None}
-    return atom.kind is AtomKind.PARAM and atom.name not in given
+    return atom.kind is AtomKind.PARAM and atom.name not in entry_defaults(site)
 
 
 def _tuning(site: LaunchSite) -> Iterator[ast.keyword]:

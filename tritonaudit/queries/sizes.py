@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 
-from tritonaudit.domains.affine import Affine, Atom
+from tritonaudit.domains.affine import GIVEN, Affine, Atom
 from tritonaudit.host.host import LaunchSite
 
 Put = Mapping[Atom, Affine]
@@ -29,12 +29,23 @@ def without_strides(atoms: set[Atom]) -> set[Atom]:
     return {atom for atom in atoms if ".stride(" not in atom.name}
 
 
-def defaults_of(site: LaunchSite, atoms: Iterable[Atom]) -> dict[Atom, int]:
-    """Numbers that the entry has a default for."""
+def as_passed(site: LaunchSite, value: Affine) -> Affine:
+    """A value of the kernel with what the launch passes in the place of parameters, as far as that is known."""
+    return site.arithmetic.put_in(value, lambda atom: site.argument(atom.name) if atom.kind in GIVEN else None)
+
+
+def entry_defaults(site: LaunchSite) -> dict[str, ast.expr]:
+    """What callers of the entry get for a parameter that they leave out."""
     spec = site.entry.node.args
     names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
-    pairs = [*zip(names[::-1], spec.defaults[::-1], strict=False)]
-    pairs += [(arg.arg, one) for arg, one in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if one is not None]
+    found = dict(zip(names[::-1], spec.defaults[::-1], strict=False))
+    found |= {arg.arg: one for arg, one in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if one is not None}
+    return found
+
+
+def defaults_of(site: LaunchSite, atoms: Iterable[Atom]) -> dict[Atom, int]:
+    """Numbers that the entry has a default for."""
+    pairs = entry_defaults(site).items()
     numbers = {name: one.value for name, one in pairs if isinstance(one, ast.Constant) and type(one.value) is int}
     return {atom: numbers[atom.name] for atom in atoms if atom.name in numbers}
 

@@ -81,7 +81,7 @@ def _each(flow: KernelFlow, asked: Callable[[Trials, Place], Refuted[T] | None])
                 continue
             try:
                 place = place_of(access, parameter)
-                found = asked(Trials(launched, site, parameter, [place]), place)
+                found = asked(Trials(launched, site, parameter, place), place)
             except (NotKnown, TooLarge):
                 continue
             if found is not None:

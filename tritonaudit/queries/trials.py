@@ -22,7 +22,7 @@ from tritonaudit.queries.answer import Refuted
 from tritonaudit.queries.footprints import Footprint, Layout, Numbers, lane_of_block
 from tritonaudit.queries.memory import Memory, key_for, memory_for
 from tritonaudit.queries.points import NotKnown, loops_in
-from tritonaudit.queries.sizes import chosen_configs, defaults_of, inputs_of
+from tritonaudit.queries.sizes import as_passed, chosen_configs, defaults_of, inputs_of
 
 _TILE, _FEW, _COUNTS, _LARGE, _APART = 16, 4, (2, 4, 8), 1 << 14, 3
 Sizes = Mapping[Atom, int]
@@ -72,10 +72,9 @@ def _of_block(access: Access, parameter: str, block: BlockPointer) -> Place:
 class Trials:
     """Launches of one site, to ask about one parameter's tensor. Raises NotKnown where it cannot be asked."""
 
-    def __init__(self, flow: KernelFlow, site: LaunchSite, parameter: str, places: Sequence[Place]) -> None:
-        self._flow, self._site, self._parameter, self._places = flow, site, parameter, places
-        needs = {atom for place in places for atom in place.footprint.needs}
-        needs |= {atom for place in places for guard in place.access.path for atom in _asked(guard)}
+    def __init__(self, flow: KernelFlow, site: LaunchSite, parameter: str, place: Place) -> None:
+        self._flow, self._site, self._parameter, self._place = flow, site, parameter, place
+        needs = {*place.footprint.needs, *(atom for guard in place.access.path for atom in _asked(guard))}
         self._names = sorted({atom.name for atom in needs if atom.kind in GIVEN})
         numbers = {atom.grid_axis for atom in needs if atom.kind is AtomKind.PID}
         self._axes = sorted(axis for axis in numbers if axis is not None)
@@ -110,12 +109,11 @@ class Trials:
 
     def _ends(self) -> Iterator[Affine]:
         """How far indices go: by conditions, ends of loops and widths of tiles."""
-        for place in self._places:
-            yield from place.gaps
-            for guard in place.access.path:
-                yield from (Affine.of(atom) for atom in _asked(guard) if atom.kind in GIVEN)
-            for atom in place.footprint.needs:
-                yield from (part for part in (atom.size, atom.stop) if part is not None)
+        yield from self._place.gaps
+        for guard in self._place.access.path:
+            yield from (Affine.of(atom) for atom in _asked(guard) if atom.kind in GIVEN)
+        for atom in self._place.footprint.needs:
+            yield from (part for part in (atom.size, atom.stop) if part is not None)
 
     def _is_stride(self, atom: Atom) -> bool:
         return self._site.key(atom)[-2:-1] == ("stride",)
@@ -132,16 +130,15 @@ class Trials:
         return replace(memory, sizes=(memory.elements,), strides=(ONE,))
 
     def _of_guards(self) -> dict[Atom, int]:
-        """What callers give as a truth value, as the launch and the way to the accesses have it. Raises NotKnown."""
+        """What callers give as a truth value, as the launch and the way to the access have it. Raises NotKnown."""
         found: dict[Atom, int] = {}
-        for place in self._places:
-            for guard, test in _truths(place.access.path):
-                passed = self._passed(test)
-                for atom in self._inputs([passed]) & self._foreign:
-                    is_free = passed.atom is atom and self._is_unasked(atom)
-                    if not is_free or found.get(atom, guard.taken) != guard.taken:
-                        raise NotKnown("which way the launch goes")
-                    found[atom] = int(guard.taken)
+        for guard, test in _truths(self._place.access.path):
+            passed = self._passed(test)
+            for atom in self._inputs([passed]) & self._foreign:
+                is_free = passed.atom is atom and self._is_unasked(atom)
+                if not is_free or found.get(atom, guard.taken) != guard.taken:
+                    raise NotKnown("which way the launch goes")
+                found[atom] = int(guard.taken)
         return found
 
     def _is_unasked(self, atom: Atom) -> bool:
@@ -193,7 +190,7 @@ class Trials:
     @cached_property
     def _starting(self) -> set[Atom]:
         """Numbers of which an address begins further on, whatever the program and the lane."""
-        terms = [product for place in self._places for product in place.index.terms]
+        terms = list(self._place.index.terms)
         begins = [atom for product in terms if all(atom.kind in GIVEN for atom in product) for atom in product]
         numbers = self._inputs([self._passed(Affine.of(atom)) for atom in begins])
         return {atom for atom in numbers & self._foreign if self._site.key(atom)[-2:-1] != ("shape",)}
@@ -201,7 +198,7 @@ class Trials:
     @property
     def _unit(self) -> int:
         """The widest tile of a number of lanes."""
-        values = [value for place in self._places for value in (place.index, *place.gaps)]
+        values = [self._place.index, *self._place.gaps]
         sizes = {atom.size for value in values for atom in value.atoms_inside() if atom.kind is AtomKind.LANE}
         widths = [self._of_launch(size) for size in sizes if size is not None]
         return max([1, *(width for width in widths if width is not None)])
@@ -215,16 +212,15 @@ class Trials:
                 most, several = found.get(atom, (1, False))
                 found[atom] = max(most, width or 1), several or are_several
 
-        for place in self._places:
-            for gap in place.gaps:
-                atoms = gap.atoms_inside()
-                are_several = any(atom.kind in (AtomKind.PID, AtomKind.LOOP) for atom in atoms)
-                for atom in atoms:
-                    if atom.size is not None:
-                        note(self._passed(gap), self._of_launch(atom.size), are_several=are_several)
-            for loop in loops_in([place.index, *place.gaps]):
-                if loop.stop is not None and loop.step is not None:
-                    note(self._passed(loop.stop), self._of_launch(loop.step), are_several=True)
+        for gap in self._place.gaps:
+            atoms = gap.atoms_inside()
+            are_several = any(atom.kind in (AtomKind.PID, AtomKind.LOOP) for atom in atoms)
+            for atom in atoms:
+                if atom.size is not None:
+                    note(self._passed(gap), self._of_launch(atom.size), are_several=are_several)
+        for loop in loops_in([self._place.index, *self._place.gaps]):
+            if loop.stop is not None and loop.step is not None:
+                note(self._passed(loop.stop), self._of_launch(loop.step), are_several=True)
         for axis in range(3):
             for atom in (self._site.axis(axis) or ONE).atoms_inside():
                 if atom.name in (QUOTIENT, ROUNDED_UP) and len(atom.inner) == 2:
@@ -235,9 +231,7 @@ class Trials:
         return found
 
     def _passed(self, value: Affine) -> Affine:
-        return self._site.arithmetic.put_in(
-            value, lambda atom: self._site.argument(atom.name) if atom.kind in GIVEN else None
-        )
+        return as_passed(self._site, value)
 
     def _of_launch(self, value: Affine) -> int | None:
         return self._site.arithmetic.put_in(self._passed(value), self._put.get).value

@@ -19,7 +19,7 @@ from tritonaudit.queries.answer import Refuted
 from tritonaudit.queries.covers import is_given
 from tritonaudit.queries.footprints import Footprint, Numbers, lane_of_block
 from tritonaudit.queries.points import NotKnown, Point
-from tritonaudit.queries.sizes import Put, chosen_configs, inputs_of
+from tritonaudit.queries.sizes import Put, as_passed, chosen_configs, inputs_of
 from tritonaudit.queries.unbounded import bounded_index
 from tritonaudit.queries.updates import parameter_of
 
@@ -139,7 +139,7 @@ class _Asked:
             raise NotKnown("what the launch passes")
         self._put = self._chosen(known)
         self._inputs = self._inputs_of(known)
-        self._ends = self._inputs_of([self._passed(self._bound)])
+        self._ends = self._inputs_of([as_passed(site, self._bound)])
         self._moves = all(_moves(one.index) for one in group)
         self._is_cut_off = any(_moves(atom.stop) for atom in needs if atom.stop is not None)
         self._is_one = len({one.index for one in group}) == 1 and () not in group[0].index.terms
@@ -152,12 +152,6 @@ class _Asked:
         self._unread = {atom for atom in atoms - config.keys() if self._site.key(atom)[:1] == ("config",)}
         return {**dict.fromkeys(self._unread, Affine.constant(_TILE)), **config}
 
-    def _passed(self, value: Affine) -> Affine:
-        """A value of the kernel as the launch has it."""
-        return self._site.arithmetic.put_in(
-            value, lambda atom: self._site.argument(atom.name) if atom.kind in GIVEN else None
-        )
-
     def _inputs_of(self, values: Iterable[Affine]) -> set[Atom]:
         facts, arithmetic = self._site.facts(), self._site.arithmetic
         return inputs_of(facts.normal(arithmetic.put_in(value, self._put.get)) for value in values)
@@ -165,8 +159,8 @@ class _Asked:
     def _check(self, known: Sequence[Affine], bounds: Collection[Affine], needs: set[Atom]) -> None:
         """Sizes of which no text says how they belong together show nothing. Raises NotKnown."""
         grid = [self._site.axis(axis) or ONE for axis in range(3)]
-        stops = [self._passed(atom.stop) for atom in needs if atom.stop is not None]
-        widths = [self._passed(part) for atom in needs for part in (atom.size, atom.step) if part is not None]
+        stops = [as_passed(self._site, atom.stop) for atom in needs if atom.stop is not None]
+        widths = [as_passed(self._site, part) for atom in needs for part in (atom.size, atom.step) if part is not None]
         used = self._inputs_of(grid[axis] for axis in self._axes if axis is not None)
         extents = used | self._inputs_of([*stops, *widths])
         tiles = self._inputs_of(widths)
@@ -180,7 +174,8 @@ class _Asked:
         if not all(map(self._is_size, tiles)):
             raise NotKnown("how wide a tile is")
         self._exact = [atom.inner for atom in inside if atom.name == QUOTIENT and atom.inner[1].value is None]
-        self._unseen = used - self._inputs_of(known[: len(self._names)]) - self._inputs_of(map(self._passed, bounds))
+        bounding = self._inputs_of(as_passed(self._site, bound) for bound in bounds)
+        self._unseen = used - self._inputs_of(known[: len(self._names)]) - bounding
 
     def _is_size(self, atom: Atom) -> bool:
         """Whether it is an input, or the size of a tensor, and may be any number."""
