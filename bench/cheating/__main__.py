@@ -59,7 +59,8 @@ def main() -> None:
         judged = []
         for one in threads.map(lambda path: _judged(path, arguments.budget, arguments.device), files):
             judged.append(one)
-            print(f"{one.path.stem}: {one.verdict}, {one.seconds:.1f} s", file=sys.stderr, flush=True)
+            why = "" if one.is_as_known else f": {one.reason[:500]}"
+            print(f"{one.path.stem}: {one.verdict}, {one.seconds:.1f} s{why}", file=sys.stderr, flush=True)
     print("\n".join(_table(judged)))
     sys.exit(int(not all(one.is_as_known for one in judged)))
 
