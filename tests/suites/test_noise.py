@@ -51,3 +51,17 @@ def test_noise_of_one_tensor_leaves_the_others() -> None:
     one, other = perturb([torch.ones(9), torch.ones(9)], Noise(0, only=1))
     assert torch.equal(one, torch.ones(9, dtype=torch.float64))
     assert not torch.equal(other, one)
+
+
+def test_equal_numbers_are_off_by_the_same_in_whichever_tensor() -> None:
+    few, many = torch.tensor([1.5, 2.0, 1.5, 0.0, -0.0]), torch.arange(10_000) + 1.5
+    moved, beside = perturb([few, many], Noise(0, Shared.EQUALS))
+    assert moved[0] == moved[2] == beside[0] != 1.5
+    assert moved[3:].tolist() == [0, 0]
+    assert (beside / many - 1).std().item() == pytest.approx(2**-24, rel=0.05)
+    assert not torch.equal(moved, perturb([few], Noise(2, Shared.EQUALS))[0])
+
+
+def test_rows_of_one_number_are_off_by_what_does_not_cancel() -> None:
+    (moved,) = perturb([torch.ones(2, 30)], Noise(0, Shared.EQUALS))
+    assert len(moved.unique()) > 30

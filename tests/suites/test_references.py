@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -338,3 +339,48 @@ def test_perturbed_results_are_made_when_they_are_asked_for() -> None:
     before = len(calls)
     assert found.judgement(3 * x, 0).status is Status.FAIL
     assert len(calls) > before
+
+
+def concordance(x: Any, y: Any) -> Any:
+    """How often two numbers of each row are in the same order as those of the other, equal ones left out."""
+    of_x, of_y = ((one[:, :, None] - one[:, None, :]).sign() for one in (x, y))
+    return (of_x * of_y).sum((1, 2)) / (of_x.abs().sum((1, 2)) * of_y.abs().sum((1, 2))).sqrt()
+
+
+def test_a_result_that_hangs_on_equal_numbers_is_not_as_wide_as_these_are_often() -> None:
+    subject = Subject(concordance, reference=concordance, inputs=[Tensor("rows", "n"), Tensor("rows", "n")])
+    generator = torch.Generator().manual_seed(0)
+    x, noise = (torch.randn(6, 150, generator=generator) for _ in range(2))
+    x, y = x.round(decimals=1), (x + noise).round(decimals=1)
+    found = references(subject, ((x, y), {}), Case({"rows": 6, "n": 150}, "float32", device="cpu"))
+    right = concordance(x, y)
+    assert found.judgement(right, 0).status is Status.PASS
+    assert found.judgement(torch.zeros(6), 0).status is Status.FAIL
+    assert found.judgement(right + 1e-3, 0).status is Status.FAIL
+
+
+def test_in_rows_of_one_number_a_mean_may_be_off_by_a_rounding() -> None:
+    subject = Subject(scaled_by_the_variance, reference=scaled_by_the_variance, inputs=[Tensor("n"), Tensor("n")])
+    x, weight = torch.full((500,), 3.0), torch.randn(500, generator=torch.Generator().manual_seed(0))
+    found = references(subject, ((x, weight), {}), Case({"n": 500}, "float32", device="cpu"))
+    off = scaled_by_the_variance(x + 1e-7 * torch.arange(500).remainder(2), weight)
+    assert found.judgement(off, 0).status is Status.PASS
+
+
+@pytest.mark.parametrize(
+    ("computed", "status"),
+    [
+        ([math.nan, 1.0, 2.0, math.nan], Status.PASS),
+        ([1.0, 2.0, math.nan, math.nan], Status.PASS),
+        ([math.nan, 1.0, math.nan, 2.0], Status.FAIL),
+        ([1.0, 1.0, 2.0, math.nan], Status.FAIL),
+    ],
+)
+def test_nan_has_no_sign(computed: list[float], status: Status) -> None:
+    def sorted_by_bits(x: Any) -> Any:  # as torch does on a GPU
+        return x[torch.where(x.isnan() & x.signbit(), -torch.inf, x).argsort()]
+
+    subject = Subject(sorted_by_bits, reference=sorted_by_bits, inputs=[Tensor("n")])
+    x = torch.tensor([2.0, math.nan, 1.0, -math.nan])
+    found = references(subject, ((x,), {}), Case({"n": 4}, "float32", device="cpu"))
+    assert found.judgement(torch.tensor(computed), 0).status is status

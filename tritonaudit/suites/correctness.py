@@ -14,6 +14,7 @@ from tritonaudit.execute.blame import account_in, depends_on_stand_in, described
 from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
+from tritonaudit.subject.apart import Absent
 from tritonaudit.subject.given import SCALED
 from tritonaudit.subject.inputs import Arguments, tensors_in
 from tritonaudit.subject.model import Case, Layout, Subject
@@ -62,7 +63,7 @@ def examine(device: Device, subject: Subject, case: Case, config: int = 0, *, ju
     if called.error is None:
         outcome = _returned(subject, case, called, watched, ahead, judges=judges)
     elif device.lost is not None:
-        outcome = lost(case, device.lost)
+        outcome = _lost(subject, case, called, device.lost)
     else:
         outcome = _failed(subject, case, called, watched)
     outcome = _completed(outcome, called, time.perf_counter() - started)
@@ -134,6 +135,20 @@ def blocks_of(launch: Launch) -> Iterator[int]:
 
 
 # -- a call that failed ------------------------------------------------------------------------------------------------
+
+
+def _lost(subject: Subject, case: Case, called: Called, by: Lost) -> CaseOutcome:
+    """A case that the GPU gave up on: it says nothing where it has other sizes than given, which the reference refuses.
+
+    The reference can still be asked where it has another process.
+    """
+    if subject.given is None or not subject.given.is_elsewhere(case) or not isinstance(subject.function, Absent):
+        return lost(case, by)
+    found = references(subject, called.given, case, are_precise=False)
+    if not found.has_failed:
+        return lost(case, by)
+    unchecked = tuple((symptom, found.reason) for symptom in sorted_(_RESULTS | _CALLS))
+    return CaseOutcome(case, frozenset(), unchecked=unchecked, is_refused=True)
 
 
 def lost(case: Case, by: Lost) -> CaseOutcome:

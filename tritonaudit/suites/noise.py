@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
@@ -23,6 +24,10 @@ OF_8_BITS = frozenset(
     for name in ("float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz")
     if hasattr(torch, name)
 )
+_UNIFORMS = 4
+"""So many uniform numbers make up one that is about normal."""
+_ODD = 0x1E3779B97F4A7C15
+_LOW = (1 << 32) - 1
 _ROUNDING_OF_8_BITS = 2.0**-14
 """Hopper's tensor cores keep about 14 bits of a sum of their products (DeepSeek-V3, arXiv 2412.19437, 3.5.2)."""
 
@@ -33,6 +38,8 @@ class Shared(Enum):
     NOTHING = 0
     ROWS = 1
     COLUMNS = 2
+    EQUALS = 3
+    """Numbers that are equal, in whichever tensor; not those of a row that has no others."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,9 @@ def _off(tensor: Tensor, noise: Noise, normal: Normal) -> Tensor:
     if tensor.is_complex():
         return torch.view_as_complex(_off(torch.view_as_real(tensor.resolve_conj()), noise, normal).contiguous())
     random = normal.like(tensor, _drawn(tensor.shape, noise.shared))
+    if noise.shared is Shared.EQUALS and tensor.dim() and tensor.numel():
+        is_varied = tensor.amax(-1, keepdim=True) > tensor.amin(-1, keepdim=True)
+        random = torch.where(is_varied, _by_value(tensor, noise.draw // 2), random)
     direction = -1 if noise.draw % 2 else 1
     rounding = _ROUNDING_OF_8_BITS if tensor.dtype in OF_8_BITS else unit(tensor.dtype)
     return tensor.double() * random.mul_(direction * rounding).add_(1)
@@ -101,3 +111,15 @@ def _drawn(shape: Sequence[int], shared: Shared) -> list[int]:
     elif shared is Shared.COLUMNS and drawn:
         drawn[-1] = 1
     return drawn
+
+
+def _by_value(tensor: Tensor, seed: int) -> Tensor:
+    """Numbers of mean 0 and deviation 1, about normal, each of which hangs on an element's value and nothing else."""
+    value = tensor.double() + 0.0  # zeros have one sign
+    sums = torch.zeros_like(value)
+    for place in range(_UNIFORMS):
+        bits = value.view(torch.int64) + (seed * _UNIFORMS + place + 1) * _ODD
+        for _ in range(2):
+            bits = (bits ^ ((bits >> 32) & _LOW)) * _ODD
+        sums += ((bits >> 32) & _LOW).double() / _LOW - 0.5
+    return sums * math.sqrt(12 / _UNIFORMS)

@@ -5,9 +5,10 @@ Imports torch: for processes in which user code runs.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -31,6 +32,7 @@ from tritonaudit.suites.in_double import NARROWER, InDouble, InSingle, SeesDoubl
 from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Normal, Shared, moved_by, perturb
 from tritonaudit.suites.roundings import Roundings, rounding_once
+from tritonaudit.suites.ties import jumps, steadier
 from tritonaudit.suites.tolerance import Yardstick
 
 _MOST_ALONE = 4
@@ -44,6 +46,7 @@ _TIMED = 4
 _IN_PLACE_OF_NAN = ((0.0, 1.0), (100.0, 10.0), (-100.0, 10.0))
 """Mean and deviation of numbers beside which no other is the largest, nor the smallest."""
 _ALIKE = 1e-9
+_WITH_SIGNED_NAN = frozenset((torch.float64, *NARROWER))
 _SHARED = (Shared.NOTHING, Shared.NOTHING, Shared.ROWS, Shared.COLUMNS)
 
 
@@ -56,7 +59,8 @@ class References:
     rounded to the inputs' type, where that has 16 bits.
     What the reference cannot do is empty, and `reason` says why; it `has_failed` where it does not take the inputs.
     `moved_by` is the rounding where it is another one.
-    Where the inputs hold NaN, `from_nan` says of each result's elements, flat, which hang on it.
+    Where the inputs hold NaN, `from_nan` says of each result's elements, flat, which hang on it. NaN has no sign: where
+    some have their sign bit set, by which torch sorts on a GPU, `without_signs` gives what is right as well.
     """
 
     precise: tuple[torch.Tensor, ...] = ()
@@ -67,6 +71,7 @@ class References:
     from_nan: tuple[torch.Tensor, ...] | None = None
     moved_by: float | None = None
     has_failed: bool = False
+    without_signs: Callable[[], References] | None = None
     _yardsticks: dict[tuple[int, float, bool], Yardstick] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -76,12 +81,23 @@ class References:
         """They are made when first they are asked for, as modes of torch have to allow."""
         return self.draw()
 
+    @cached_property
+    def _other(self) -> References | None:
+        return None if self.without_signs is None else self.without_signs()
+
     def judgement(self, result: torch.Tensor, number: int, usual: float = 0.0) -> Judgement:
         """Of a result in the place of that number, of such a `usual` magnitude.
 
         What passes without perturbed results, which only allow for more, passes with them; whether narrow numbers were
         rounded again is told by those that these do not move.
         """
+        found = self._judgement(result, number, usual)
+        if found.status is Status.FAIL and (other := self._other) is not None and number < len(other.same):
+            again = other._judgement(result, number, usual)
+            return found if again.status is Status.FAIL else again
+        return found
+
+    def _judgement(self, result: torch.Tensor, number: int, usual: float) -> Judgement:
         if not _is_narrow(result):
             with torch._C.DisableTorchFunction():  # nothing here is the user's, and tensors are where they are
                 found = self.yardstick(number, usual, is_drawn=False).judge(result)
@@ -197,6 +213,13 @@ def _named(kernels: Collection[KernelRef]) -> str:
 
 
 def _references(subject: Subject, given: Arguments, case: Case, number: int | None) -> References:
+    found = _references_as_given(subject, given, case, number)
+    if not found.same or not _has_signed_nan(given):
+        return found
+    return replace(found, without_signs=lambda: _references_as_given(subject, _without_signs(given), case, number))
+
+
+def _references_as_given(subject: Subject, given: Arguments, case: Case, number: int | None) -> References:
     if (exact := _of_integers(subject, given, case, number)) is not None:
         known = tuple(map(wide, exact))
         return References(known, exact, lambda: (known,) * DRAWS)
@@ -215,7 +238,7 @@ def _references(subject: Subject, given: Arguments, case: Case, number: int | No
         return References(
             precise,
             same,
-            partial(_perturbed, subject, given, narrower, case, len(same)),
+            partial(_perturbed, subject, given, narrower, case, precise),
             _rounded(subject, given, same, narrower, case),
             from_nan=_from_nan(subject, given, precise, narrower, case) if _has_nan(given) else None,
             moved_by=moved_by((tensor.dtype for tensor in tensors_in(given)), narrower),
@@ -225,16 +248,22 @@ def _references(subject: Subject, given: Arguments, case: Case, number: int | No
 
 
 def _perturbed(
-    subject: Subject, given: Arguments, narrower: Set[torch.dtype], case: Case, number: int
+    subject: Subject, given: Arguments, narrower: Set[torch.dtype], case: Case, precise: Sequence[torch.Tensor]
 ) -> tuple[tuple[torch.Tensor, ...], ...]:
     """The precise results where inputs are a rounding off, and what is computed of them; none where one fails."""
+    number = len(precise)
+    is_usual = case.fill == Case().fill
+
+    def off_by(noise: Noise) -> tuple[torch.Tensor, ...]:
+        return _wide_results(subject, off_by_a_rounding(given, noise, narrower), case, number)
+
     try:
         with InDouble():
-            perturbed = [
-                _wide_results(subject, off_by_a_rounding(given, noise, narrower), case, number)
-                for noise in _noises(given, narrower, has_equals=case.fill != "normal")
-            ]
-            if case.fill != Case().fill or _has_integers(given):  # what is computed of these moves by nothing else
+            perturbed = [off_by(noise) for noise in _noises(given, narrower, has_equals=not is_usual)]
+            if is_usual and jumps(precise, perturbed):
+                alike = [off_by(Noise(draw, Shared.EQUALS)) for draw in range(DRAWS)]
+                perturbed = steadier(precise, perturbed, alike)
+            if not is_usual or _has_integers(given):  # what is computed of these moves by nothing else
                 perturbed += [
                     _rounded_within(subject, in_double(given, narrower), case, number, Roundings(draw))
                     for draw in range(2)
@@ -308,6 +337,20 @@ def _has_integers(given: Arguments) -> bool:
 def _has_nan(given: Arguments) -> bool:
     floats = (tensor.detach() for tensor in tensors_in(given) if tensor.is_floating_point())
     return any(bool(tensor.double().isnan().any()) for tensor in floats)
+
+
+def _has_signed_nan(given: Arguments) -> bool:
+    wide = (tensor.detach() for tensor in tensors_in(given) if tensor.dtype in _WITH_SIGNED_NAN)
+    return any(bool((tensor.isnan() & tensor.signbit()).any()) for tensor in wide)
+
+
+def _without_signs(given: Arguments) -> Arguments:
+    """The same with NaN whose sign bits are not set."""
+
+    def unsigned(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+        return [torch.where(one.isnan(), math.nan, one) for one in tensors]
+
+    return converted(given, unsigned, _WITH_SIGNED_NAN)
 
 
 def _from_nan(

@@ -207,7 +207,7 @@ class Trials:
             outcome = unknown(case, f"{whose} {described(error)}")
         finally:
             faulthandler.cancel_dump_traceback_later()
-        if self.device.lost is None or Symptom.CRASH in outcome.checked:
+        if self.device.lost is None or Symptom.CRASH in outcome.checked or outcome.is_refused:
             return outcome
         return self._lost(case, self.device.lost)  # which not every kind of trial tells
 

@@ -1,0 +1,45 @@
+"""Results that hang on which numbers are equal, and so on whether roundings tell these apart. Imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import torch
+
+from tritonaudit.suites.budgets import root_mean_square
+from tritonaudit.suites.formats import flat, is_inexact
+
+Results: TypeAlias = Sequence[torch.Tensor]
+
+_MOST_BY_BITS = 2.0**-12
+"""How far a result moves at most, as a part of its magnitude, where a rounding of float32 is magnified by thousands."""
+_STEADIER = 1 / 8
+"""What moves by less of what it moved by hangs on equal numbers."""
+
+
+def jumps(precise: Results, draws: Sequence[Results]) -> bool:
+    """Whether a result in float64 is farther from that of some draw than roundings of its inputs explain."""
+    return any(_moved(one, drawn) > _MOST_BY_BITS for one, *drawn in zip(precise, *draws, strict=False))
+
+
+def steadier(precise: Results, apart: Sequence[Results], alike: Sequence[Results]) -> list[tuple[torch.Tensor, ...]]:
+    """Draws as many as there are: those in which equal numbers are off by the same, of results that hang on these.
+
+    A kernel that compares numbers sees equal ones as such, whatever it rounds. Other results have the draws `apart`.
+    """
+    chosen: list[Results] = []
+    for one, *both in zip(precise, *apart, *alike, strict=False):
+        of_apart, of_alike = both[: len(apart)], both[len(apart) :]
+        chosen.append(of_alike if _moved(one, of_alike) < _STEADIER * _moved(one, of_apart) else of_apart)
+    return list(zip(*chosen, strict=True))
+
+
+def _moved(precise: torch.Tensor, draws: Results) -> float:
+    """How far the draws are from it at most, as a part of its own magnitude; 0 of what is no floating-point number."""
+    if not precise.numel() or not is_inexact(precise):
+        return 0.0
+    first = flat(precise).double()
+    size = root_mean_square(first.nan_to_num(0.0, 0.0, 0.0).abs_())
+    off = ((flat(one).double() - first).nan_to_num_(0.0, 0.0, 0.0).abs_() for one in draws if one.shape == precise.shape)
+    return max(map(root_mean_square, off), default=0.0) / size if size else 0.0
