@@ -100,6 +100,8 @@ def test_the_subject_beside_them_is_audited_as_ever(audited: RunAudit) -> None:
         ("cheats/pair_side_stream.py", {Verdict.FAIL}),
         ("honest/pair_twin_custom_op.py", {Verdict.PASS, Verdict.WARN}),
         ("honest/audit_unscale_many.py", {Verdict.PASS, Verdict.WARN}),
+        ("honest/audit_top_k.py", {Verdict.PASS, Verdict.WARN}),  # torch sorts NaN by its sign bit on a GPU
+        ("honest/pair_connectionist_loss.py", {Verdict.PASS, Verdict.WARN}),  # lost where the reference refuses
     ],
 )
 def test_the_wrapper_is_called_apart_from_its_judge(subject: str, verdicts: set[Verdict]) -> None:
@@ -171,48 +173,3 @@ def test_nothing_is_known_of_a_stream_where_the_call_fails_as_soon_as_that_is_la
     (run,) = run_paths([tmp_path], Config(tmp_path), RunRequest(seconds=8, jobs=2, device=Where.GPU)).runs
     assert run.verdict is Verdict.INCOMPLETE, run
     assert any("comes late" in one.reason for one in run.outcomes), run
-
-
-LOST_ELSEWHERE = """
-import torch
-import triton
-import triton.language as tl
-
-
-@triton.jit(do_not_specialize=["far"])
-def pick_kernel(x_ptr, at_ptr, out_ptr, n, far, BLOCK: tl.constexpr):
-    lanes = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    at = tl.load(at_ptr + lanes, mask=lanes < n, other=0) + (far.to(tl.int64) << 45)
-    tl.store(out_ptr + lanes, tl.load(x_ptr + at, mask=lanes < n), mask=lanes < n)
-
-
-class Model(torch.nn.Module):
-    def forward(self, x, at):
-        if x.shape[0] != 300 and bool(x.isnan().any()):
-            raise ValueError("no such numbers among more or fewer")
-        return x[at]
-
-
-class ModelNew(torch.nn.Module):
-    def forward(self, x, at):
-        x, at = x.contiguous(), at.contiguous()
-        out = torch.empty(at.shape, dtype=x.dtype, device=x.device)
-        if out.numel():
-            far = int(x.shape[0] != 300 and bool(x.isnan().any()))
-            pick_kernel[(triton.cdiv(at.numel(), 256),)](x, at, out, at.numel(), far, BLOCK=256)
-        return out
-
-
-def get_inputs():
-    return [torch.randn(300), torch.randint(0, 300, (500,))]
-
-
-def get_init_inputs():
-    return []
-"""
-
-
-def test_an_illegal_access_at_sizes_that_the_reference_refuses_is_no_fault(tmp_path: Path) -> None:
-    (tmp_path / "pair_pick.py").write_text(LOST_ELSEWHERE)
-    (run,) = run_paths([tmp_path], Config(tmp_path), RunRequest(seconds=8, jobs=2, device=Where.GPU)).runs
-    assert run.verdict in (Verdict.PASS, Verdict.WARN), run
