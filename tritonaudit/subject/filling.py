@@ -10,12 +10,14 @@ from typing import NamedTuple
 
 import torch
 
-from tritonaudit.subject.given import ANY_INTEGERS, OF_TENSOR, special_of
+from tritonaudit.subject.given import ANY_INTEGERS, OF_TENSOR, RUNS, special_of
 from tritonaudit.subject.model import Case, Layout
 
 _NUMBERS = {"zeros": (0.0, -0.0), "ones": (1.0,), "nan": (math.nan, -math.nan)}
 """What fills are made of: zeros and NaN of both signs, which count as equal."""
 _ROWS, _SHIFT, _TIMES, _NORMAL = " rows", "+normal", "*normal", "normal"
+_EXTREME = 4
+"""So many runs are of the extremes for one that is of a number beside them."""
 _STEP = 5
 """So many elements are from one zero to the next."""
 _PLACES = (Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(1))
@@ -53,7 +55,7 @@ def filled(
             return torch.randn(shape, dtype=wide, device=case.device)
         return usual.to(wide, copy=True)
 
-    if case.fill in (_NORMAL, ANY_INTEGERS):
+    if case.fill in (_NORMAL, ANY_INTEGERS, RUNS):
         values = ordinary()
     elif (special := special_of(case.fill)) is not None:
         values = among(ordinary(), special[0], place)
@@ -107,6 +109,17 @@ def among(tensor: torch.Tensor, special: float, place: int = 0) -> torch.Tensor:
         row, column = (min(int(part * size), size - 1) for size in rows.shape)
         rows[row, column] = -special if math.isnan(special) and turn % 2 else special
     return values
+
+
+def in_runs(least: int, largest: int, shape: Sequence[int], generator: torch.Generator) -> torch.Tensor:
+    """Integers of which each row has runs, short ones or long ones: of the least and the largest, or those beside."""
+    length = shape[-1] if shape else 1
+    rows = math.prod(shape[:-1])
+    few = torch.rand(rows, 1, generator=generator) * math.log2(length + 1)
+    begins = torch.rand(rows, length, generator=generator) < 2.0**-few
+    beside = torch.tensor([least, largest] * _EXTREME + [min(least + 1, largest), max(largest - 1, least)])
+    levels = beside[torch.randint(len(beside), (rows, length + 1), generator=generator)]
+    return levels.gather(1, begins.long().cumsum(1)).reshape(tuple(shape))
 
 
 def _one_after_the_other(parts: Sequence[torch.Tensor], axis: int) -> torch.Tensor:

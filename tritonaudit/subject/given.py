@@ -19,7 +19,9 @@ SCALED = "scaled "
 SPECIAL = ("nan", "inf", "-inf")
 REARRANGED = ("constant", "ties", "sorted")
 """Fills of the values given themselves: all one of them, many of them equal, in ascending order."""
-INTEGERS = ("integers sorted", "integers permuted", "integers least", "integers largest")
+RUNS = "integers in runs"
+"""A fill of integers of which many in a row are the same: the least, the largest, or those beside them."""
+INTEGERS = ("integers sorted", "integers permuted", RUNS, "integers least", "integers largest")
 """Fills of integers and booleans, by nothing but what was given."""
 _REARRANGING = ("integers sorted", "integers permuted")
 REACHING = "integers up to the dimension"

@@ -16,8 +16,8 @@ from torch.utils._device import _device_constructors
 from tritonaudit.absent.stand_in import depending_on_nothing
 from tritonaudit.capture.imagined import forget, imagine, is_hollow
 from tritonaudit.subject.dimension import size_of
-from tritonaudit.subject.filling import Turn, filled, laid_out, spread, times_normal, turns
-from tritonaudit.subject.given import ANY_INTEGERS, Given
+from tritonaudit.subject.filling import Turn, filled, in_runs, laid_out, spread, times_normal, turns
+from tritonaudit.subject.given import ANY_INTEGERS, RUNS, Given
 from tritonaudit.subject.model import Case, Layout, Offsets, Size, Subject, Tensor
 from tritonaudit.subject.size_kind import size_names
 from tritonaudit.subject.varying import Resized, cut, each_tensor, has_shapes, varied, within
@@ -127,11 +127,13 @@ def call(
     gradients: bool,
     passed: Passed = USUAL,
     upstream: list[Upstream] | None = None,
+    between: Callable[[], object] | None = None,
 ) -> Any:
     """What the function returns; `gradients` passes some backward from every floating-point tensor among that.
 
     They are random eighths between -2 and 2, which every dtype holds, the same in each call, times what `passed` says,
-    which a float16 holds up to 16384, and lie as that does; expanded they are ones. They are added to `upstream`.
+    which a float16 holds up to 16384, and lie as that does; expanded they are ones. They are added to `upstream`. What
+    is done `between` comes before that backward pass.
 
     Raises ValueError if gradients are asked of a function that returns nothing which has any, and DependsOnStandIn if
     the call has reached a stand-in for what is absent.
@@ -143,6 +145,8 @@ def call(
             if not differentiable:
                 raise ValueError(_NO_GRADIENT)
             made = [_passed(tensor, passed) for tensor in differentiable]
+            if between is not None:
+                between()
             if upstream is not None:
                 upstream += [Upstream(tensor, tensor.clone()) for tensor in made]
             torch.autograd.backward(differentiable, made)
@@ -255,6 +259,9 @@ class _Maker:
             high = min(case[spec.high], torch.iinfo(dtype).max + 1) if dtype is not torch.bool else case[spec.high]
             is_any = case.fill == ANY_INTEGERS and spec.is_unbounded
             some = _integers(case[spec.low], high, values_shape, case.device)
+            if case.fill == RUNS and not is_hollow(some):
+                drawn = torch.Generator().manual_seed(case.seed + turn.place)
+                some = in_runs(case[spec.low], max(high - 1, case[spec.low]), values_shape, drawn).to(case.device)
             values = _any_integers(some, dtype, turn.place) if is_any else some.to(dtype)
         made = values.expand(shape) if is_expanded else laid_out(values, case.layout, turn)
         if is_hollow(made) and not dtype.is_floating_point:

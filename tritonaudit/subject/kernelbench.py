@@ -10,7 +10,7 @@ import torch
 
 from tritonaudit.subject.inputs import OnDevice, seed_torch, tensors_in
 from tritonaudit.subject.model import Case, Subject
-from tritonaudit.subject.parameters import check_constants, constants_of, draw_constants
+from tritonaudit.subject.parameters import check_parameters, digests_of, draw_parameters
 
 _SEED = 42  # of both models' parameters, so that they are the same
 
@@ -70,19 +70,19 @@ class Built:
         }
 
     def with_others(self, parameters: str, seed: int) -> Callable[..., Any]:
-        """The same with other numbers in place of its constant parameters, which are those of this digest.
+        """The same with other numbers in place of its parameters of this digest.
 
         Calling it raises OtherParameters, or FewerParameters, where they are not.
         """
         return lambda *inputs: self._called(inputs, parameters, seed)
 
-    def constants(self) -> str:
-        """The digest of its constant parameters; empty where it has none, or cannot be built."""
+    def digests(self) -> tuple[str, ...]:
+        """Those of its parameters which can be others; none where it cannot be built."""
         known = (model for (_, is_meta, parameters, _), model in self._built.items() if not (is_meta or parameters))
         try:
-            return constants_of(next(known, None) or self._kept("cpu", False, "", 0))
+            return tuple(digests_of(next(known, None) or self._kept("cpu", False, "", 0)))
         except Exception:  # its own constructor may raise anything
-            return ""
+            return ()
 
     def _called(self, inputs: Sequence[Any], parameters: str, seed: int) -> Any:
         model = self._kept(*_device_of(inputs), parameters, seed)
@@ -101,8 +101,8 @@ class Built:
     def _new(self, device: str, parameters: str, seed: int) -> Any:
         model = self._build(device)
         if parameters:
-            check_constants(model, parameters)
-            draw_constants(model, seed)
+            check_parameters(model, parameters)
+            draw_parameters(model, parameters, seed)
         return model
 
     def sizes_held(self) -> dict[int, str]:
@@ -129,9 +129,9 @@ class Built:
             return model.to(device) if isinstance(model, torch.nn.Module) else model
 
 
-def constant_parameters(subject: Subject) -> str:
-    """The digest of those of the model that a subject is judged by; empty where it is no model, or has none."""
-    return subject.reference.constants() if isinstance(subject.reference, Built) else ""
+def parameters_of(subject: Subject) -> tuple[str, ...]:
+    """Digests of parameters of the model that a subject is judged by, which can be others; none where it is none."""
+    return subject.reference.digests() if isinstance(subject.reference, Built) else ()
 
 
 def in_case(function: Callable[..., Any], case: Case) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""The parameters of a model that are one number throughout when it is new, as weights of 1 and biases of 0 are.
+"""The parameters of a model as it is when it is new: weights of 1, biases of 0, matrices that are orthogonal.
 
 Whoever takes them for granted is right only until the model is trained, or loaded: with others drawn in their place
 that shows. Imports torch.
@@ -14,12 +14,12 @@ from typing import Any
 
 import torch
 
-_Kind = tuple[tuple[int, ...], str, float]
-"""What such parameters have in common: their shape, their dtype, and the number."""
+_Kind = tuple[tuple[int, ...], str, float | str]
+"""What such parameters have in common: their shape, their dtype, and the number; or a checksum of their numbers."""
 _AWAY = 0.5
 """How far a number that is drawn may lie from 0, or from 1 as a factor of what it was."""
-
-
+_ALL = "*"
+"""What the digest of all parameters begins with, and that of constant ones does not."""
 _DIGITS = 8
 """Of a checksum, before the number of elements."""
 
@@ -32,50 +32,72 @@ class FewerParameters(Exception):
     """A model's parameters have fewer elements than those of the one that it stands beside: some are left out."""
 
 
-def constants_of(model: Any) -> str:
-    """A digest of the constant parameters of a model, whatever they are called in it; empty where it has none.
+def digests_of(model: Any) -> Iterator[str]:
+    """Digests of parameters of a model, whatever they are called in it: of the constant ones, and of all.
 
-    It ends in how many elements all parameters have.
+    There is none of nothing. Each ends in how many elements all parameters have.
     """
-    kinds = Counter(kind for kind, _ in _constant(model))
-    checksum = zlib.crc32(repr(sorted(kinds.items())).encode())
-    return f"{checksum:0{_DIGITS}x}{_elements(model):x}" if kinds else ""
+    constant, varied = Counter(kind for kind, _ in _constant(model)), Counter(kind for kind, _ in _varied(model))
+    if constant:
+        yield _digest(model, constant)
+    if varied:
+        yield f"{_ALL}{_digest(model, constant + varied)}"
 
 
-def check_constants(model: Any, parameters: str) -> None:
+def _digest(model: Any, kinds: Counter[_Kind]) -> str:
+    checksum = zlib.crc32(repr(sorted(kinds.items(), key=repr)).encode())
+    return f"{checksum:0{_DIGITS}x}{_elements(model):x}"
+
+
+def check_parameters(model: Any, digest: str) -> None:
     """Raises OtherParameters or FewerParameters where this is not the digest of the model's."""
-    if _elements(model) < int(parameters[_DIGITS:], 16):
+    if _elements(model) < int(digest.removeprefix(_ALL)[_DIGITS:], 16):
         raise FewerParameters("its parameters are fewer than those of the reference")
-    if constants_of(model)[:_DIGITS] != parameters[:_DIGITS]:
-        raise OtherParameters("its constant parameters differ from those of the reference")
+    if not any(own[:_DIGITS] == digest[:_DIGITS] for own in digests_of(model)):
+        which = "parameters" if digest.startswith(_ALL) else "constant parameters"
+        raise OtherParameters(f"its {which} differ from those of the reference")
 
 
 def _elements(model: Any) -> int:
     return sum(one.numel() for one in _parameters(model))
 
 
-def draw_constants(model: Any, seed: int) -> None:
-    """Give those parameters other numbers, the same to all of a kind, so that no order of them matters."""
-    for kind, parameter in _constant(model):
+def draw_parameters(model: Any, digest: str, seed: int) -> None:
+    """Give those of the digest other numbers, the same to all of a kind, so that no order of them matters."""
+    chosen = [*_constant(model), *(_varied(model) if digest.startswith(_ALL) else ())]
+    for kind, parameter in chosen:
         shape, _, number = kind
         generator = torch.Generator().manual_seed(zlib.crc32(repr((kind, seed)).encode()))
         away = (2 * torch.rand(shape, generator=generator, dtype=torch.float64) - 1) * _AWAY
         with torch.no_grad():
-            parameter.copy_(number * (1 + away) if number else away)
+            parameter.copy_(parameter.double() * (1 + away.to(parameter.device)) if number else away)
 
 
 def _constant(model: Any) -> Iterator[tuple[_Kind, torch.nn.Parameter]]:
     for parameter in _parameters(model):
-        if parameter.is_floating_point() and parameter.numel() and parameter.layout == torch.strided:
-            with torch.no_grad():
-                first = parameter.reshape(-1)[:1]
-                number = float(first)
-                is_constant = math.isfinite(number) and bool((parameter == first).all())
-            if is_constant:
-                yield (tuple(parameter.shape), str(parameter.dtype), number), parameter
+        number = _number_throughout(parameter)
+        if number is not None:
+            yield (tuple(parameter.shape), str(parameter.dtype), number), parameter
+
+
+def _varied(model: Any) -> Iterator[tuple[_Kind, torch.nn.Parameter]]:
+    for parameter in _parameters(model):
+        if _number_throughout(parameter) is None:
+            numbers = parameter.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+            yield (tuple(parameter.shape), str(parameter.dtype), f"{zlib.crc32(numbers.tobytes()):x}"), parameter
+
+
+def _number_throughout(parameter: torch.nn.Parameter) -> float | None:
+    """The finite number that each element is."""
+    with torch.no_grad():
+        first = parameter.reshape(-1)[:1]
+        number = float(first)
+        return number if math.isfinite(number) and bool((parameter == first).all()) else None
 
 
 def _parameters(model: Any) -> Iterator[torch.nn.Parameter]:
-    """Those that have a size by now."""
-    if isinstance(model, torch.nn.Module):
-        yield from (one for one in model.parameters() if not torch.nn.parameter.is_lazy(one))
+    """Those that have a size by now, and numbers which can be others."""
+    for one in model.parameters() if isinstance(model, torch.nn.Module) else ():
+        is_known = not torch.nn.parameter.is_lazy(one) and one.layout == torch.strided
+        if is_known and one.is_floating_point() and one.numel():
+            yield one

@@ -11,8 +11,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._device import _device_constructors
 
 from tritonaudit.subject.dimension import size_of
-from tritonaudit.subject.filling import Turn, among, filled, laid_out, turns
-from tritonaudit.subject.given import INTEGERS, REACHING, REARRANGED, SCALED, Given, GivenTensor, special_of
+from tritonaudit.subject.filling import Turn, among, filled, in_runs, laid_out, turns
+from tritonaudit.subject.given import INTEGERS, REACHING, REARRANGED, RUNS, SCALED, Given, GivenTensor, special_of
 from tritonaudit.subject.model import Case, Layout
 
 _LEVELS = 4
@@ -87,6 +87,10 @@ def _valued(given: Given, case: Case, number: int, tensor: torch.Tensor) -> torc
 
 def _of_integers(case: Case, tensor: torch.Tensor) -> torch.Tensor:
     flat = tensor.reshape(-1)
+    if case.fill == RUNS:
+        generator = torch.Generator().manual_seed(case.seed)
+        least, largest = (int(one) for one in flat.to(torch.int64).aminmax())
+        return in_runs(least, largest, tensor.shape, generator).to(tensor.device, tensor.dtype)
     match case.fill:
         case "integers sorted":
             return flat.to(torch.int64).sort().values.reshape(tensor.shape).to(tensor.dtype)

@@ -13,11 +13,12 @@ from tritonaudit.subject.given import (
     INTEGERS,
     REACHING,
     REARRANGED,
+    RUNS,
     SCALED,
     Given,
     special_of,
 )
-from tritonaudit.subject.model import FLOATING, Layout, Subject, Tensor
+from tritonaudit.subject.model import FLOATING, INTEGER, Layout, Subject, Tensor
 from tritonaudit.subject.size_kind import SizeKind, size_kind, size_names, takes_dtype
 from tritonaudit.suites.given_sizes import ordinary_sizes, smaller_sizes
 from tritonaudit.suites.limits import LARGEST, Limits, can_be_made
@@ -53,7 +54,7 @@ NAN_AMONG = f"nan{AMONG_NORMAL}"
 """What does so of tensors that no function gives, beside ordinary sizes: all of NaN has met the others."""
 ZEROS_AMONG = f"0{AMONG_NORMAL}"
 """Likewise: a zero of one tensor meets other numbers of the next."""
-_BESIDE_ORDINARY = frozenset((NAN_AMONG, ZEROS_AMONG, HALF_WAY, OPPOSITE_HALVES, ANY_INTEGERS, REACHING))
+_BESIDE_ORDINARY = frozenset((NAN_AMONG, ZEROS_AMONG, HALF_WAY, OPPOSITE_HALVES, ANY_INTEGERS, REACHING, RUNS))
 
 _SHOWN_IN = {OPPOSITE_HALVES: "float16"}
 """The dtype in which a fill shows most, where tensors have that."""
@@ -419,12 +420,11 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
     if (given := subject.given) is not None and not (given.heeds_fills and subject.input_keywords):
         return _given_fill_axis(subject, given, dtypes)
     if why := _why_not_filled(subject):
-        of_integers = (ANY_INTEGERS,) if subject.takes_any_integers else ()
         left_out = [LeftOut(AxisValue("fill", fill), why) for fill in FILLS]
-        return Axis("fill", ("normal", *of_integers), _BESIDE_ORDINARY), set(), left_out
+        return Axis("fill", ("normal", *_fills_of_integers(subject)), _BESIDE_ORDINARY), set(), left_out
     left_out = [LeftOut(AxisValue("fill", fill), why) for fill in FILLS if (why := _why_not_asked(subject, fill))]
     among: tuple[str, ...] = () if callable(subject.inputs) else (NAN_AMONG, ZEROS_AMONG)
-    among += (ANY_INTEGERS,) if subject.takes_any_integers else ()
+    among += _fills_of_integers(subject)
     made = [fill for fill in (*FILLS, *among) if fill not in {one.value.value for one in left_out}]
     unheld: set[tuple[str, str]] = set()
     for fill in made:
@@ -433,6 +433,12 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
         left_out += [LeftOut(AxisValue("fill", fill), why) for why in dict.fromkeys(without.values())]
     tried = [fill for fill in made if any((fill, dtype) not in unheld for dtype in dtypes.values)]
     return Axis("fill", ("normal", *tried), _BESIDE_ORDINARY), unheld, left_out
+
+
+def _fills_of_integers(subject: Subject) -> tuple[str, ...]:
+    """Those of integers that the subject's tensors hold, within what they hold unless that may be any."""
+    holds_some = any(tensor.dtype in INTEGER for tensor in subject.tensors)
+    return (*((ANY_INTEGERS,) if subject.takes_any_integers else ()), *((RUNS,) if holds_some else ()))
 
 
 def _given_fill_axis(subject: Subject, given: Given, dtypes: Axis) -> tuple[Axis, set[tuple[str, str]], list[LeftOut]]:

@@ -11,7 +11,7 @@ import _thread
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -48,6 +48,7 @@ after that, when all that is made only once is there.
 """
 LEFT = 3
 """Of the sets of values that with which a call goes on from what another one has left, where there is one."""
+_BETWEEN = "the same values, with a call of others before the backward pass"
 _GRACE = 0.02
 """Seconds for a thread that has done its work to end, and for one that has not to go on."""
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -156,6 +157,7 @@ def calls_here(device: Device, subject: Subject, case: Case, values: Sequence[Ar
     harness.repair()
     first, second, nearly, *left = values
     here, there = copied(first), copied(second)
+    between = _between(subject, case, copied(first)) if subject.gradients else None
     plans: tuple[tuple[str, int, Arguments, Arguments | None], ...] = (
         ("the first call", 0, here, None),
         ("the same tensors with other values", 1, here, second),
@@ -163,6 +165,7 @@ def calls_here(device: Device, subject: Subject, case: Case, values: Sequence[Ar
         ("the very same tensors again", 1, there, None),
         ("the very same tensors with one element changed", 2, there, nearly),
         ("the first tensors with their first values", 0, here, first),
+        *([(_BETWEEN, 1, copied(second), None)] if between is not None else []),
         *(
             ("others, with what the first call was to leave in those that it changes", LEFT, copied(one), None)
             for one in left
@@ -175,7 +178,14 @@ def calls_here(device: Device, subject: Subject, case: Case, values: Sequence[Ar
         if filled is not None:
             arguments = _filled(arguments, filled)
         one = _called(
-            device, subject, case, Call(way, number), arguments, is_traced=not calls, is_watched=len(calls) in _WATCHED
+            device,
+            subject,
+            case,
+            Call(way, number),
+            arguments,
+            is_traced=not calls,
+            is_watched=len(calls) in _WATCHED,
+            between=between if way == _BETWEEN else None,
         )
         calls.append(one)
         if one.error is not None:
@@ -184,6 +194,12 @@ def calls_here(device: Device, subject: Subject, case: Case, values: Sequence[Ar
         time.sleep(_GRACE)
     harness.repair()
     return Calls(tuple(calls), harness.replaced())
+
+
+def _between(subject: Subject, case: Case, arguments: Arguments) -> Callable[[], object]:
+    """Another call of the wrapper, without its backward pass."""
+    positional, keywords = arguments
+    return lambda: in_case(subject.function, case)(*positional, **keywords)
 
 
 def _are_same(arguments: Arguments, others: Arguments) -> bool:
@@ -232,6 +248,7 @@ def _called(
     *,
     is_traced: bool,
     is_watched: bool,
+    between: Callable[[], object] | None,
 ) -> Call:
     """Make the call, and keep what is seen of it."""
     given = copied(arguments)
@@ -245,7 +262,8 @@ def _called(
         try:
             with _noting_threads(one.started), provenance:
                 function = in_case(subject.function, case)
-                returned = call(function, *arguments, gradients=subject.gradients, passed=passed_in(case))
+                passed = passed_in(case)
+                returned = call(function, *arguments, gradients=subject.gradients, passed=passed, between=between)
         except OutOfTime:
             raise
         except BaseException as error:

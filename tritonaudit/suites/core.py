@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, product
 
-from tritonaudit.subject.given import ANY_INTEGERS, REACHING, SCALED, special_of
+from tritonaudit.subject.given import ANY_INTEGERS, REACHING, RUNS, SCALED, special_of
 from tritonaudit.subject.model import OF_GRADIENTS, Case, Subject
 from tritonaudit.subject.size_kind import SizeKind, size_kind
 from tritonaudit.suites.axes import HALF_WAY, Axes, Axis, AxisValue, Value, axes_of, is_huge
@@ -41,7 +41,7 @@ _COARSE = ("bfloat16", "float16")
 """In which long sums lose most, the coarsest first."""
 _NAN = "nan"
 """At the least size of a dimension what a lane beyond it adds shows: elsewhere NaN hides it."""
-_DECISIVE_FILLS = ("nan", "inf", "zeros", HALF_WAY, ANY_INTEGERS, REACHING)
+_DECISIVE_FILLS = ("nan", "inf", "zeros", HALF_WAY, ANY_INTEGERS, REACHING, RUNS)
 """What random numbers never come to."""
 _NEEDED = {
     CALL: frozenset((Symptom.WRONG_RESULT,)),
@@ -91,12 +91,11 @@ def called_cases(
 
 
 def with_other_parameters(subject: Subject, beside: Case, seed: int) -> Iterator[CoreCase]:
-    """An ordinary case of models that are not new, where new ones have parameters that can be taken for granted."""
-    from tritonaudit.subject.kernelbench import constant_parameters
+    """Ordinary cases of models that are not new, where new ones have parameters that can be taken for granted."""
+    from tritonaudit.subject.kernelbench import parameters_of
 
-    if parameters := constant_parameters(subject):
-        case = replace(next(fresh_seeds(beside, seed)), parameters=parameters)
-        yield CoreCase("parameters that a new model does not have", case)
+    for parameters, fresh in zip(parameters_of(subject), fresh_seeds(beside, seed), strict=False):
+        yield CoreCase("parameters that a new model does not have", replace(fresh, parameters=parameters))
 
 
 def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Iterator[tuple[str, Case]]:

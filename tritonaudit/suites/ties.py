@@ -40,6 +40,11 @@ def _moved(precise: torch.Tensor, draws: Results) -> float:
     if not precise.numel() or not is_inexact(precise):
         return 0.0
     first = flat(precise).double()
-    size = root_mean_square(first.nan_to_num(0.0, 0.0, 0.0).abs_())
-    off = ((flat(one).double() - first).nan_to_num_(0.0, 0.0, 0.0).abs_() for one in draws if one.shape == precise.shape)
-    return max(map(root_mean_square, off), default=0.0) / size if size else 0.0
+    size = _magnitude(first)
+    off = (_magnitude(flat(one).double() - first) for one in draws if one.shape == precise.shape)
+    return max(off, default=0.0) / size if size else 0.0
+
+
+def _magnitude(numbers: torch.Tensor) -> float:
+    """That of the finite ones."""
+    return root_mean_square(numbers.nan_to_num(0.0, 0.0, 0.0).abs_())
