@@ -70,7 +70,7 @@ def _valued(given: Given, case: Case, number: int, tensor: torch.Tensor) -> torc
     if facts.is_floating and not tensor.is_floating_point():
         return tensor  # a function that gives integers for another dtype of the subject
     if case.fill in INTEGERS:
-        values = _of_integers(case, tensor)
+        values = _of_integers(case, number, tensor)
     elif case.fill == REACHING and facts.below is not None:
         values = _reaching(case, tensor, size_of(facts.below, {**given.sizes, **case.sizes}))
     elif (special := special_of(case.fill)) is not None:
@@ -85,10 +85,10 @@ def _valued(given: Given, case: Case, number: int, tensor: torch.Tensor) -> torc
     return torch.empty_like(tensor).copy_(values)
 
 
-def _of_integers(case: Case, tensor: torch.Tensor) -> torch.Tensor:
+def _of_integers(case: Case, number: int, tensor: torch.Tensor) -> torch.Tensor:
     flat = tensor.reshape(-1)
     if case.fill == RUNS:
-        generator = torch.Generator().manual_seed(case.seed)
+        generator = torch.Generator().manual_seed(case.seed + number)
         least, largest = (int(one) for one in flat.to(torch.int64).aminmax())
         return in_runs(least, largest, tensor.shape, generator).to(tensor.device, tensor.dtype)
     match case.fill:

@@ -111,7 +111,8 @@ def _called(subject: Subject, axes: Axes, plan: Plan, taken: Case | None) -> Ite
     dtypes = [beside.get(axes.dtype, axes.dtype.ordinary), *axes.dtype.values]
     for fill in filter(_is_decisive, map(str, axes.fill.values)):
         holder = next((dtype for dtype in dtypes if axes.holds(dtype, fill)), axes.dtype.ordinary)
-        yield from _with(subject, axes, str(AxisValue("fill", fill)), {**beside, axes.fill: fill, axes.dtype: holder})
+        among = largest if fill == RUNS else beside  # in short rows there are no long runs
+        yield from _with(subject, axes, str(AxisValue("fill", fill)), {**among, axes.fill: fill, axes.dtype: holder})
     for dtype in [dtype for dtype in dtypes if _NAN in axes.fill.values and axes.holds(dtype, _NAN)][:1]:
         for axis in axes.sizes:
             for least in sorted(size for size in _sizes(subject, axis) if size < int(axis.ordinary))[:1]:
