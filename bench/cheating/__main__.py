@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,8 +57,9 @@ def main() -> None:
     files = [path.resolve() for path in arguments.files] or sorted(HERE.glob("*/*.py"))
     with ThreadPoolExecutor(arguments.jobs) as threads:
         judged = []
-        for one in threads.map(lambda path: _judged(path, arguments.budget, arguments.device), files):
-            judged.append(one)
+        tasks = [threads.submit(_judged, path, arguments.budget, arguments.device) for path in files]
+        for task in as_completed(tasks):
+            judged.append(one := task.result())
             why = "" if one.is_as_known else f": {one.reason[:500]}"
             print(f"{one.path.stem}: {one.verdict}, {one.seconds:.1f} s{why}", file=sys.stderr, flush=True)
     print("\n".join(_table(judged)))
