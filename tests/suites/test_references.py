@@ -384,3 +384,27 @@ def test_nan_has_no_sign(computed: list[float], status: Status) -> None:
     x = torch.tensor([2.0, math.nan, 1.0, -math.nan])
     found = references(subject, ((x,), {}), Case({"n": 4}, "float32", device="cpu"))
     assert found.judgement(torch.tensor(computed), 0).status is status
+
+
+def sign_bits(x: Any) -> Any:
+    return x.contiguous().view(torch.int32) >> 31
+
+
+def reciprocal_by_bits(x: Any) -> Any:
+    about = (0x7EF311C7 - x.view(torch.int32)).view(torch.float32)
+    return about * (2 - x * about)
+
+
+def bytes_of(x: Any) -> Any:
+    return x.contiguous().view(torch.uint8)
+
+
+@pytest.mark.parametrize("reference", [sign_bits, reciprocal_by_bits, bytes_of])
+def test_a_reference_may_look_at_bits(reference: Any) -> None:
+    subject = Subject(reference, reference=reference, inputs=[Tensor("n")])
+    x = torch.linspace(-2, 3, 9)
+    found = references(subject, ((x,), {}), Case({"n": 9}, "float32", device="cpu"))
+    right = reference(x)
+    assert found.judgement(right, 0).status is Status.PASS
+    assert found.judgement(right + 1, 0).status is Status.FAIL
+    assert found.precise[0].dtype in (torch.int32, torch.float64, torch.uint8)

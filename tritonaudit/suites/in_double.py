@@ -30,6 +30,8 @@ class InDouble(TorchFunctionMode):  # type: ignore[misc]
             return args[0].double()
         if name in _ACCESSES:
             return func(*args, **kwargs)
+        if name == "view" and isinstance(dtype := args[-1] if len(args) > 1 else kwargs.get("dtype"), torch.dtype):
+            return _bits(args[0], dtype)
         keeps = name.endswith("_") or name in ("__setitem__", "__get__", "__set__") or "out" in kwargs
         made = _double_type if keeps else _double
         return func(*_mapped(made, args), **_mapped(made, kwargs)) if kwargs else func(*_mapped(made, args))
@@ -85,7 +87,16 @@ def _holds_double(value: Any) -> bool:
     return isinstance(value, torch.dtype) and value == torch.float64
 
 
+_OF_32_BITS = frozenset(getattr(torch, name) for name in ("int32", "uint32") if hasattr(torch, name))
 _ACCESSES = frozenset(("requires_grad_", "backward", "data_ptr", "untyped_storage", "storage_offset", "detach"))
+
+
+def _bits(tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Those of numbers in another type: of numbers of float32, in as many elements, where they are computed wider."""
+    if tensor.dtype == torch.float64 and dtype in _OF_32_BITS:
+        tensor = tensor.float()
+    viewed = tensor.view(dtype)
+    return viewed.double() if dtype in NARROWER and tensor.dtype not in NARROWER else viewed
 
 
 def _mapped(function: Callable[[Any], Any], value: Any) -> Any:

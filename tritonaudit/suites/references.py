@@ -235,6 +235,9 @@ def _references_as_given(subject: Subject, given: Arguments, case: Case, number:
         except Exception as error:
             why = f"the reference in float64 {described(error)}"
             continue
+        if any(one.shape != other.shape for one, other in zip(precise, same, strict=False)):  # it looks at bytes
+            why = "the reference gives other shapes in float64"
+            continue
         return References(
             precise,
             same,
