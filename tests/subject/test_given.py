@@ -408,3 +408,11 @@ def test_places_to_write_to_stay_distinct() -> None:
     (_, targets) = given_of(TARGETS).tensors
     assert not targets.is_distinct
     assert targets.takes("integers largest", 1)
+
+
+def test_integers_come_in_runs_of_the_least_and_the_largest_that_were_given() -> None:
+    places = torch.arange(4000).remainder(50).reshape(4, 1000)
+    subject = pair(Same, lambda: [places, torch.ones(3)])
+    integers, floats = made(subject, fill="integers in runs")
+    assert set(integers.unique().tolist()) == {0, 1, 48, 49}
+    assert torch.equal(floats, torch.ones(3))

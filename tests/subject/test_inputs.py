@@ -342,3 +342,19 @@ def test_a_fill_of_one_tensor_that_has_negative_numbers_leaves_the_signs_of_the_
     assert y.tolist() == [3000.0] * 20 + [-3000.0] * 20
     assert bool((x < 0).any())
     assert float(x.abs().max()) < 10
+
+
+def longest_run(row: Any) -> int:
+    return int(torch.unique_consecutive(row, return_counts=True)[1].max())
+
+
+def test_integers_come_in_runs_of_the_least_and_the_largest() -> None:
+    inputs = [Tensor("rows", "cols", dtype="int32", low=-3, high=9), Tensor("rows", "cols", dtype="bool")]
+    case = Case({"rows": 60, "cols": 1000}, fill="integers in runs", device="cpu")
+    (integers, truths), _ = make_inputs(Subject(abs, inputs=inputs), case)
+    assert set(integers.unique().tolist()) == {-3, -2, 7, 8}
+    assert (integers.dtype, truths.dtype) == (torch.int32, torch.bool)
+    lengths = [longest_run(row) for row in integers]
+    assert min(lengths) < 10
+    assert sum(length > 300 for length in lengths) > 10
+    assert not torch.equal(integers > 0, truths)

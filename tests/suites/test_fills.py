@@ -159,3 +159,25 @@ def test_more_than_a_rounding_for_each_of_equal_numbers_is_wrong(error: float, i
     subject = Subject(off_where_all_are_equal, reference=lambda x: x.softmax(-1), inputs=[Tensor("rows", "columns")])
     case = Case({"rows": 4, "columns": 120}, "float32", fill="ones", device="cpu")
     assert [one.is_certain for one in examine(Host(), subject, case).sightings] == [is_certain]
+
+
+def looked_up(x: Any, table: Any, nan: float) -> Any:
+    """The table's elements at places from 0 to 1 of it, NaN taken for one of these."""
+    places = x.nan_to_num(nan).clamp(0, 1) * (table.numel() - 1)
+    return table.flatten()[places.long()]
+
+
+def test_what_nan_in_one_tensor_stands_for_shows_where_the_others_have_none() -> None:
+    def of_the_last(x: Any, table: Any) -> Any:
+        return looked_up(x, table, 1.0)
+
+    def of_the_first(x: Any, table: Any) -> Any:
+        return looked_up(x, table, 0.0)
+
+    assert seen(of_the_last, of_the_first, "nan among normal of tensor 0", "float32", tensors=2)
+    assert not seen(of_the_first, of_the_first, "nan among normal of tensor 0", "float32", tensors=2)
+    subject = Subject(of_the_last, reference=of_the_first, inputs=[Tensor("rows"), Tensor("rows")])
+    fills = axes_of(subject, ()).fill.values
+    assert {f"nan among normal of tensor {place}" for place in range(2)} <= set(fills)
+    alone = axes_of(Subject(abs, reference=abs, inputs=[Tensor("rows")]), ()).fill.values
+    assert not any("of tensor" in str(fill) for fill in alone)

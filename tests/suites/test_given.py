@@ -291,6 +291,15 @@ def test_parameters_that_are_taken_for_granted_are_others_in_a_case(runs: dict[s
 
 
 @pytest.mark.slow
+def test_a_matrix_that_is_orthogonal_only_when_it_is_new_is_another_in_a_case(runs: dict[str, Any]) -> None:
+    (wrong,) = [one for one in seen(runs["transposed_for_inverse"]) if one.symptom is Symptom.WRONG_RESULT]
+    assert wrong.is_certain
+    assert all("other parameters" in case for case in wrong.cases)
+    assert wrong.witness is not None
+    assert re.search(r"t\.Case\(\{.*\}, parameters='\*[0-9a-f]{9,}'\)", wrong.witness.command)
+
+
+@pytest.mark.slow
 def test_whatever_a_model_calls_its_parameters_the_same_ones_are_drawn(runs: dict[str, Any]) -> None:
     run = runs["affine_renamed"]
     assert not seen(run)

@@ -42,6 +42,7 @@ FOUND = {
     "known_answers": {Symptom.WRONG_RESULT},
     "known_by_some_elements": {Symptom.STALE},
     "later_in_a_thread": {Symptom.THREAD},
+    "mask_of_the_last_call": {Symptom.STALE},
     "memory_reused": {Symptom.NOT_WRITTEN},
     "moved_by_torch": {Symptom.TORCH_WORK},
     "narrow_by_torch": {Symptom.NO_KERNEL},

@@ -44,6 +44,8 @@ def filled(
     positive, so that whatever they are multiplied with the infinities in it have one sign.
     """
     fill, alone, number = case.fill.partition(OF_TENSOR)
+    if alone and special_of(fill) is not None:
+        return filled(replace(case, fill=fill if int(number) == place else _NORMAL), shape, dtype, usual, place)
     if alone:
         there = replace(case, fill=fill if int(number) == place else _NORMAL)
         values = filled(there, shape, dtype, usual)

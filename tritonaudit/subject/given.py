@@ -34,7 +34,7 @@ _UNKNOWN = (0.0, 1.0)
 """Of values that are not known: what nearly every function takes."""
 _OF_8_BITS = frozenset(dtype for dtype in FLOATING if dtype.startswith("float8"))
 """Whose numbers are too few to be scaled: what has a scale besides holds that in another tensor."""
-_MOST_ALONE = 4
+MOST_ALONE = 4
 """Tensors of which each has special values alone."""
 
 
@@ -147,7 +147,7 @@ class Given:
     def fills(self) -> tuple[str, ...]:
         """Those that only given values have, what tells most first."""
         floating = [number for number, tensor in enumerate(self.tensors) if tensor.is_floating]
-        alone = [f"nan{AMONG}{OF_TENSOR}{number}" for number in floating[:_MOST_ALONE] if len(floating) > 1]
+        alone = [f"nan{AMONG}{OF_TENSOR}{number}" for number in floating[:MOST_ALONE] if len(floating) > 1]
         among = [f"{special}{AMONG}" for special in SPECIAL]
         scaled = (f"{SCALED}1e4", f"{SCALED}1e-4")
         reaching = (REACHING,) if self.takes(REACHING) else ()

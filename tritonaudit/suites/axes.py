@@ -11,6 +11,8 @@ from tritonaudit.subject.given import (
     AMONG_NORMAL,
     ANY_INTEGERS,
     INTEGERS,
+    MOST_ALONE,
+    OF_TENSOR,
     REACHING,
     REARRANGED,
     RUNS,
@@ -423,7 +425,7 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
         left_out = [LeftOut(AxisValue("fill", fill), why) for fill in FILLS]
         return Axis("fill", ("normal", *_fills_of_integers(subject)), _BESIDE_ORDINARY), set(), left_out
     left_out = [LeftOut(AxisValue("fill", fill), why) for fill in FILLS if (why := _why_not_asked(subject, fill))]
-    among: tuple[str, ...] = () if callable(subject.inputs) else (NAN_AMONG, ZEROS_AMONG)
+    among: tuple[str, ...] = () if callable(subject.inputs) else (NAN_AMONG, ZEROS_AMONG, *_nan_alone(subject))
     among += _fills_of_integers(subject)
     made = [fill for fill in (*FILLS, *among) if fill not in {one.value.value for one in left_out}]
     unheld: set[tuple[str, str]] = set()
@@ -432,7 +434,13 @@ def _fill_axis(subject: Subject, dtypes: Axis) -> tuple[Axis, set[tuple[str, str
         unheld |= {(fill, dtype) for dtype in without}
         left_out += [LeftOut(AxisValue("fill", fill), why) for why in dict.fromkeys(without.values())]
     tried = [fill for fill in made if any((fill, dtype) not in unheld for dtype in dtypes.values)]
-    return Axis("fill", ("normal", *tried), _BESIDE_ORDINARY), unheld, left_out
+    return Axis("fill", ("normal", *tried), _BESIDE_ORDINARY.union(_nan_alone(subject))), unheld, left_out
+
+
+def _nan_alone(subject: Subject) -> tuple[str, ...]:
+    """NaN among the numbers of one of several tensors: what another one makes of it shows."""
+    floating = [place for place, one in enumerate(subject.tensors) if one.dtype is None or one.dtype in FLOATING]
+    return tuple(f"{NAN_AMONG}{OF_TENSOR}{place}" for place in floating[:MOST_ALONE]) if len(floating) > 1 else ()
 
 
 def _fills_of_integers(subject: Subject) -> tuple[str, ...]:

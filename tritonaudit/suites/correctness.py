@@ -15,7 +15,7 @@ from tritonaudit.finding import Status
 from tritonaudit.simulator.live import NoProgram
 from tritonaudit.simulator.machine import NotSimulated
 from tritonaudit.subject.apart import Absent
-from tritonaudit.subject.given import SCALED
+from tritonaudit.subject.given import OF_TENSOR, SCALED
 from tritonaudit.subject.inputs import Arguments, tensors_in
 from tritonaudit.subject.model import Case, Layout, Subject
 from tritonaudit.subject.parameters import FewerParameters, OtherParameters
@@ -377,7 +377,7 @@ def _may_be_harmless(symptom: Symptom, case: Case, judged: _Judged, terms: int) 
         return False
     if symptom is Symptom.NEW_NON_FINITE:
         return case.fill in _NEAR_OVERFLOW
-    if case.fill in _OF_NAN and judgement.nonfinite is not None:
+    if case.fill.partition(OF_TENSOR)[0] in _OF_NAN and judgement.nonfinite is not None:
         return True
     if case.fill in _EQUAL and not judged.result.tensor.is_floating_point():
         return True
