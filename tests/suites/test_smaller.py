@@ -79,3 +79,9 @@ def test_what_only_waits_hangs_and_is_not_late() -> None:
     sighting = Sighting(Symptom.HANG, KernelRef("k.py", "k", 1), None, "it does not end within 10 s")
     assert not late(LARGE.case, (), sighting, Late(10.0, waits=True, computes=False), 10.0).is_late
     assert not nothing_known(LARGE.case, "killed").is_late
+
+
+def test_all_sizes_of_a_case_are_smaller_at_once() -> None:
+    ordinary = Case({"rows": 256, "cols": 300}, "float16")
+    assert smaller(ROWS, 64).throughout(ordinary) == Case({"rows": 64, "cols": 64 + 300 % 64}, "float16")
+    assert smaller(ROWS, 64).throughout(Case({"rows": 1, "cols": 1})) is None

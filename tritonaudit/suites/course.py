@@ -73,6 +73,8 @@ _CALLS_FIRST = 24
 """Cases of the plan before large tensors and configs: the rest of them follow."""
 _CALLING, _ENDURING, _LOOKING, _CONFIGURING = 0.45, 0.75, 0.85, 0.95
 """Of a subject's time is spent at most when each of these ends for the first time, so that all have their turn."""
+_LONG = 0.4
+"""Seconds of the ordinary case, of which there are dozens in a core."""
 _NO_REFERENCE = "there is no reference to compare with"
 _SANITIZER_SECONDS = 20.0
 """Have to be left for it: it starts a process of its own, and the CPU engine has looked at memory already."""
@@ -211,12 +213,20 @@ class Course(Trials):
         yield from sorted(filter(_is_plain, cases), key=lambda case: (_cost(case), -elements(case)))
 
     def _instead(self, plan: Plan, axes: Axes, call: Callable[[Case], CaseOutcome]) -> Case | None:
-        """Where the wrapper refuses the ordinary case, one that it takes, as far as the core has any."""
-        if not call(plan.cases[0]).is_refused:
-            return None
+        """Where the wrapper refuses the ordinary case, one that it takes, as far as the core has any.
+
+        And a smaller one where that takes long, beside which all others of the core would.
+        """
+        ordinary = call(plan.cases[0])
+        if not ordinary.is_refused:
+            return self._smaller_throughout(ordinary.case, axes, call) if ordinary.seconds >= _LONG else None
         cases = [*self._taken(), *self._as_given_plainly()]
         cases += [one.case for one in called_cases(self.subject, axes, plan) if _is_plain(one.case)]
         return next((case for case in cases if self._may_try_core() and not call(case).is_refused), None)
+
+    def _smaller_throughout(self, ordinary: Case, axes: Axes, call: Callable[[Case], CaseOutcome]) -> Case | None:
+        smaller = Smaller(self.subject, axes, self.blocks).throughout(ordinary)
+        return smaller if smaller is not None and self._may_try_core() and call(smaller).checked else None
 
     def _as_given_plainly(self) -> Iterator[Case]:
         """The case of the inputs as given, where there is one."""

@@ -41,6 +41,15 @@ class Smaller:
         self.replaced.append((one.case.label, reason))
         return instead
 
+    def throughout(self, case: Case) -> Case | None:
+        """The case with each of its sizes smaller that may have others; None where none has, or they cannot all."""
+        sizes = {**self.axes.given, **case.sizes}
+        less = {axis.name: self._less(axis, sizes[axis.name]) for axis in self.axes.sizes}
+        fewer = {**sizes, **{name: size for name, size in less.items() if size}}
+        if fewer == sizes or not self._is_possible(fewer):
+            return None
+        return replace(case, sizes={name: size for name, size in fewer.items() if self.axes.given.get(name) != size})
+
     def _instead(self, one: CoreCase) -> CoreCase | None:
         """The case with its largest size smaller, where that may have others."""
         sizes = {**self.axes.given, **one.case.sizes}
