@@ -37,10 +37,10 @@ def digests_of(model: Any) -> Iterator[str]:
 
     There is none of nothing. Each ends in how many elements all parameters have.
     """
-    constant, varied = Counter(kind for kind, _ in _constant(model)), Counter(kind for kind, _ in _varied(model))
+    constant = Counter(kind for kind, _ in _constant(model))
     if constant:
         yield _digest(model, constant)
-    if varied:
+    if varied := Counter(kind for kind, _ in _varied(model)):
         yield f"{_ALL}{_digest(model, constant + varied)}"
 
 
@@ -53,7 +53,8 @@ def check_parameters(model: Any, digest: str) -> None:
     """Raises OtherParameters or FewerParameters where this is not the digest of the model's."""
     if _elements(model) < int(digest.removeprefix(_ALL)[_DIGITS:], 16):
         raise FewerParameters("its parameters are fewer than those of the reference")
-    if not any(own[:_DIGITS] == digest[:_DIGITS] for own in digests_of(model)):
+    checksum = digest[: _DIGITS + len(_ALL)] if digest.startswith(_ALL) else digest[:_DIGITS]
+    if not any(own.startswith(checksum) for own in digests_of(model)):
         which = "parameters" if digest.startswith(_ALL) else "constant parameters"
         raise OtherParameters(f"its {which} differ from those of the reference")
 

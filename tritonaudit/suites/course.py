@@ -73,8 +73,8 @@ _CALLS_FIRST = 24
 """Cases of the plan before large tensors and configs: the rest of them follow."""
 _CALLING, _ENDURING, _LOOKING, _CONFIGURING = 0.45, 0.75, 0.85, 0.95
 """Of a subject's time is spent at most when each of these ends for the first time, so that all have their turn."""
-_LONG = 0.4
-"""Seconds of the ordinary case, of which there are dozens in a core."""
+_LONG = 1.0
+"""Seconds of the ordinary case, beside which dozens of others are no larger."""
 _NO_REFERENCE = "there is no reference to compare with"
 _SANITIZER_SECONDS = 20.0
 """Have to be left for it: it starts a process of its own, and the CPU engine has looked at memory already."""
@@ -215,11 +215,12 @@ class Course(Trials):
     def _instead(self, plan: Plan, axes: Axes, call: Callable[[Case], CaseOutcome]) -> Case | None:
         """Where the wrapper refuses the ordinary case, one that it takes, as far as the core has any.
 
-        And a smaller one where that takes long, beside which all others of the core would.
+        And on the CPU engine a smaller one where that takes long, beside which all others of the core would.
         """
         ordinary = call(plan.cases[0])
         if not ordinary.is_refused:
-            return self._smaller_throughout(ordinary.case, axes, call) if ordinary.seconds >= _LONG else None
+            is_long = self.device.is_engine and self.subject.given is None and ordinary.seconds >= _LONG
+            return self._smaller_throughout(ordinary.case, axes, call) if is_long else None
         cases = [*self._taken(), *self._as_given_plainly()]
         cases += [one.case for one in called_cases(self.subject, axes, plan) if _is_plain(one.case)]
         return next((case for case in cases if self._may_try_core() and not call(case).is_refused), None)
