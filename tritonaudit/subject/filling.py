@@ -44,12 +44,11 @@ def filled(
     positive, so that whatever they are multiplied with the infinities in it have one sign.
     """
     fill, alone, number = case.fill.partition(OF_TENSOR)
-    if alone and special_of(fill) is not None:
-        return filled(replace(case, fill=fill if int(number) == place else _NORMAL), shape, dtype, usual, place)
     if alone:
         there = replace(case, fill=fill if int(number) == place else _NORMAL)
-        values = filled(there, shape, dtype, usual)
-        return values if _has_negative(fill) else values.where(values.isinf(), values.abs())
+        values = filled(there, shape, dtype, usual, place)
+        keeps_signs = special_of(fill) is not None or _has_negative(fill)
+        return values if keeps_signs else values.where(values.isinf(), values.abs())
     wide = torch.float64 if dtype == torch.float64 else torch.float32
 
     def ordinary() -> torch.Tensor:
@@ -113,8 +112,9 @@ def among(tensor: torch.Tensor, special: float, place: int = 0) -> torch.Tensor:
     return values
 
 
-def in_runs(least: int, largest: int, shape: Sequence[int], generator: torch.Generator) -> torch.Tensor:
+def in_runs(least: int, largest: int, shape: Sequence[int], seed: int) -> torch.Tensor:
     """Integers of which each row has runs, short ones or long ones: of the least and the largest, or those beside."""
+    generator = torch.Generator().manual_seed(seed)
     length = shape[-1] if shape else 1
     rows = math.prod(shape[:-1])
     few = torch.rand(rows, 1, generator=generator) * math.log2(length + 1)

@@ -260,8 +260,8 @@ class _Maker:
             is_any = case.fill == ANY_INTEGERS and spec.is_unbounded
             some = _integers(case[spec.low], high, values_shape, case.device)
             if case.fill == RUNS and not is_hollow(some):
-                drawn = torch.Generator().manual_seed(case.seed + turn.place)
-                some = in_runs(case[spec.low], max(high - 1, case[spec.low]), values_shape, drawn).to(case.device)
+                least, seed = case[spec.low], case.seed + turn.place
+                some = in_runs(least, max(high - 1, least), values_shape, seed).to(case.device)
             values = _any_integers(some, dtype, turn.place) if is_any else some.to(dtype)
         made = values.expand(shape) if is_expanded else laid_out(values, case.layout, turn)
         if is_hollow(made) and not dtype.is_floating_point:

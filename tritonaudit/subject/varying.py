@@ -88,9 +88,8 @@ def _valued(given: Given, case: Case, number: int, tensor: torch.Tensor) -> torc
 def _of_integers(case: Case, number: int, tensor: torch.Tensor) -> torch.Tensor:
     flat = tensor.reshape(-1)
     if case.fill == RUNS:
-        generator = torch.Generator().manual_seed(case.seed + number)
         least, largest = (int(one) for one in flat.to(torch.int64).aminmax())
-        return in_runs(least, largest, tensor.shape, generator).to(tensor.device, tensor.dtype)
+        return in_runs(least, largest, tensor.shape, case.seed + number).to(tensor.device, tensor.dtype)
     match case.fill:
         case "integers sorted":
             return flat.to(torch.int64).sort().values.reshape(tensor.shape).to(tensor.dtype)
