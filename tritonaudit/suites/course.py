@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -35,13 +35,14 @@ from tritonaudit.suites.core import (
     way_trial,
     with_other_parameters,
 )
+from tritonaudit.suites.effort import Effort, longest_each
 from tritonaudit.suites.facts import CROSS_CHECK
 from tritonaudit.suites.far import far_cases
 from tritonaudit.suites.given_too import unsettled
 from tritonaudit.suites.hollow import FAR, LARGE, look, look_far, not_looked
 from tritonaudit.suites.journal import Begun, CoreTrial, CoreTried, Ended, Expected, Opined, Planned, Stopped, Trial
 from tritonaudit.suites.large import large_cases, why_none
-from tritonaudit.suites.late import MOST_SECONDS, elements, longest, unknown
+from tritonaudit.suites.late import MOST_SECONDS, computed, elements, longest, unknown
 from tritonaudit.suites.limits import LARGEST
 from tritonaudit.suites.opinion import Opinion, cases_to_ask
 from tritonaudit.suites.outcome import CaseOutcome
@@ -75,6 +76,10 @@ _CALLING, _ENDURING, _LOOKING, _CONFIGURING = 0.45, 0.75, 0.85, 0.95
 """Of a subject's time is spent at most when each of these ends for the first time, so that all have their turn."""
 _LONG = 1.0
 """Seconds of the ordinary case, beside which dozens of others are no larger."""
+_QUICK_SECONDS = 0.2
+"""What a case may take whatever the others do."""
+_CORE_COMPUTES = 6.0
+"""Seconds that the cases of a core are to compute at most, where the subject has not more of them."""
 _NO_REFERENCE = "there is no reference to compare with"
 _SANITIZER_SECONDS = 20.0
 """Have to be left for it: it starts a process of its own, and the CPU engine has looked at memory already."""
@@ -169,7 +174,8 @@ class Course(Trials):
         self._try(INTEGRITY, first, self._integrity, is_minimised=False)
         is_refused = self._call(first).is_refused
         blocks = self.blocks
-        if (long := long_case(self.subject, blocks)) is not None:
+        long = long_case(self.subject, blocks)
+        if long is not None and self._effort({}).expected(long.sizes) < _CORE_COMPUTES / 2:
             self._call(long)
         blocks = self.blocks if is_refused else blocks
         later = self.blocks[-1:] if self.blocks[-1:] != blocks[-1:] else ()
@@ -188,7 +194,7 @@ class Course(Trials):
         self.smaller = Smaller(self.subject, axes, self.blocks)
         for number, one in enumerate(cases):
             if self._may_try_core():
-                self._try_or_smaller(one, CALL, self._call)
+                self._try_or_smaller(one, CALL, self._call, cases[number:])
                 if number == 1 or len(cases) == 1:
                     self._try_elsewhere(REPEAT, one.case, self._repeat, self._taken())
         self._try_elsewhere(INTEGRITY, first, self._integrity, self._taken())
@@ -245,17 +251,37 @@ class Course(Trials):
             self._plan([replace(one, trial=there.get(one.trial, one.trial)) for one in self.core])
             self._try(check, other, work, is_minimised=check != INTEGRITY)
 
-    def _try_or_smaller(self, one: CoreCase, check: str, call: Callable[[Case], CaseOutcome]) -> None:
-        """Call a case of the core; where it does not end a smaller one stands for it, and it does not count as late."""
+    def _try_or_smaller(
+        self, one: CoreCase, check: str, call: Callable[[Case], CaseOutcome], rest: Sequence[CoreCase]
+    ) -> None:
+        """Call a case of the core, of which there is the rest as well.
+
+        Where it does not end, or takes too long, a smaller one stands for it, and it does not count as late.
+        """
         assert self.smaller is not None
         lates = self.lates
-        tried = self.smaller.tried(one, call)
+        given = self.smaller.axes.given
+        effort = self._effort(given)
+        tried = self.smaller.tried(
+            one, call, effort, self._longest(effort, [{**given, **each.case.sizes} for each in rest])
+        )
         if tried is not one:
             there, here = Trial(check, one.case.label), Trial(check, tried.case.label)
             alike = [kept for kept in self.core if kept.trial == there]
             others = [replace(kept, what=tried.what, trial=here) if kept in alike else kept for kept in self.core]
             self._plan(others)
             self.lates = min(self.lates, lates + self.known[here].is_late)
+
+    def _effort(self, given: Mapping[str, int]) -> Effort:
+        return Effort([({**given, **case.sizes}, seconds) for case, seconds in self.taken])
+
+    def _longest(self, effort: Effort, sizes: Sequence[Mapping[str, int]]) -> float:
+        """Seconds that a case of the core may take, where cases of these sizes are left of it."""
+        ends = self._patience()[0]
+        if effort.expected(sizes[0]) < _QUICK_SECONDS:
+            return ends
+        left = max(_CORE_COMPUTES, self.task.seconds) - (computed() - self.computed_before)
+        return min(ends, longest_each(map(effort.expected, sizes), left))
 
     def watch(self) -> None:
         """Try the core of memory, and tensors beyond what an int32 counts."""
@@ -269,9 +295,10 @@ class Course(Trials):
         self._plan(tuple(memory_trials(cases, MEMORY)))
         wanted = {one.trial.case for one in self.core}
         self.smaller = Smaller(self.subject, axes, self.blocks)
-        for one in cases:
-            if one.case.label in wanted and self._may_try_core():
-                self._try_or_smaller(one, MEMORY, self._watch)
+        watched = [one for one in cases if one.case.label in wanted]
+        for number, one in enumerate(watched):
+            if self._may_try_core():
+                self._try_or_smaller(one, MEMORY, self._watch, watched[number:])
         self._settle()
         self._look_far()
         self._look()
@@ -453,10 +480,13 @@ class Course(Trials):
 
     def _look(self, share: float = 1.0) -> None:
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
-        for case in self._large if self.device.is_engine else ():
+        if not self.device.is_engine:
+            return
+        cases = self._large if self._has_time(share) else tuple(large_cases(self.subject))
+        for case in cases:
             if self._has_time(share):
                 self._try(LARGE, case, partial(look, self.device, self.subject))
-        if self.device.is_engine and not self._large:
+        if not cases:
             self._try(LARGE, Case({}, self.subject.dtypes[0]), self._none_large)
 
     def _none_large(self, case: Case) -> CaseOutcome:

@@ -68,6 +68,11 @@ def case_seconds(left: float) -> float:
     return min(MOST_SECONDS, max(LEAST_SECONDS, left))
 
 
+def computed(of_children: float | None = None) -> float:
+    """Seconds for which this process and those that it has started have computed: a compiler may be one of these."""
+    return time.process_time() + (seconds_of_children() if of_children is None else of_children)
+
+
 def longest(seconds: float) -> float:
     """How long a case that may take so many seconds can last before its process is killed."""
     return _PATIENCE * seconds + GRACE_SECONDS
@@ -80,7 +85,7 @@ class Patience:
     seconds: float
     waiting: float
     _began: float = field(default_factory=time.monotonic)
-    _cpu: float = field(default_factory=lambda: _computed())
+    _cpu: float = field(default_factory=lambda: computed())
     _queued: float = field(default_factory=lambda: _queued())
     _elsewhere: float = 0.0
     _of_children: float | None = field(default=None, init=False)
@@ -92,9 +97,9 @@ class Patience:
         self._looks += 1
         self._in_launches += _is_launching(frame)
         wall = time.monotonic() - self._began - self._elsewhere
-        computed = _computed(self._of_children) - self._cpu
-        waits = wall >= self.waiting and computed + _queued() - self._queued < _WAITING * wall
-        computes = computed + self._elsewhere >= self.seconds
+        cpu = computed(self._of_children) - self._cpu
+        waits = wall >= self.waiting and cpu + _queued() - self._queued < _WAITING * wall
+        computes = cpu + self._elsewhere >= self.seconds
         if waits or computes or wall >= _PATIENCE * self.seconds:
             signal.setitimer(signal.ITIMER_REAL, 0)
             raise self.late(waits=waits, computes=computes, in_host=2 * self._in_launches < self._looks)
@@ -176,11 +181,6 @@ def _is_launching(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
-
-
-def _computed(of_children: float | None = None) -> float:
-    """Seconds for which this process and those that it has started have computed: a compiler may be one of these."""
-    return time.process_time() + (seconds_of_children() if of_children is None else of_children)
 
 
 def _queued() -> float:

@@ -1,17 +1,24 @@
-"""Which case stands for one that does not end: a smaller one of the same kind. Imports neither torch nor triton."""
+"""Which case stands for one that does not end, or takes too long: a smaller one of the same kind.
+
+Imports neither torch nor triton.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.axes import Axes, Axis
 from tritonaudit.suites.core import CoreCase
+from tritonaudit.suites.effort import Effort
 from tritonaudit.suites.late import is_as_much_work
 from tritonaudit.suites.limits import can_be_made
 from tritonaudit.suites.outcome import CaseOutcome
 
+_AFTER_LATE = 2.0
+"""Seconds that what stands for a case that did not end may be expected to take."""
 _PART = 4
 """The power of 2 that is kept of a size is no more than such a part of it."""
 
@@ -27,53 +34,64 @@ class Smaller:
     """The cases for which others stand, by their labels, and why."""
     _late: list[Case] = field(default_factory=list)
 
-    def tried(self, one: CoreCase, call: Callable[[Case], CaseOutcome]) -> CoreCase:
-        """What was called: the case, or once a smaller one where it does not end, or none that is as small did."""
+    def tried(
+        self, one: CoreCase, call: Callable[[Case], CaseOutcome], effort: Effort, most: float = math.inf
+    ) -> CoreCase:
+        """What was called: the case, or once a smaller one where it does not end, or none that is as small did.
+
+        And where it is expected to take more than `most` seconds: then one that is as large as these allow.
+        """
         late = next((case for case in self._late if is_as_much_work(one.case, case)), None)
-        if late is None and call(one.case).is_late:
+        is_long = late is None and effort.expected(self._sizes(one.case)) > most
+        if late is None and not is_long and call(one.case).is_late:
             late = one.case
             self._late.append(late)
-        if late is None or (instead := self._instead(one)) is None:
+        smaller = list(self._instead(one)) if late is not None or is_long else []
+        if not smaller:
+            if is_long:
+                call(one.case)
             return one
+        expected = [(each, effort.expected(self._sizes(each.case))) for each in smaller]
+        within = [each for each, seconds in expected if seconds <= most and (is_long or 0 < seconds <= _AFTER_LATE)]
+        instead = within[0] if within else smaller[-1]
         call(instead.case)
-        said = "it" if late is one.case else late.label
-        reason = f"{said} does not end in time: {instead.case.label} was tried in its place"
-        self.replaced.append((one.case.label, reason))
+        said = "it" if late in (None, one.case) else late.label
+        why = "would take too long" if is_long else "does not end in time"
+        self.replaced.append((one.case.label, f"{said} {why}: {instead.case.label} was tried in its place"))
         return instead
 
     def throughout(self, case: Case) -> Case | None:
         """The case with each of its sizes smaller that may have others; None where none has, or they cannot all."""
-        sizes = {**self.axes.given, **case.sizes}
-        less = {axis.name: self._less(axis, sizes[axis.name]) for axis in self.axes.sizes}
-        fewer = {**sizes, **{name: size for name, size in less.items() if size}}
+        sizes = self._sizes(case)
+        less = {axis: self._less(axis, sizes[axis.name]) for axis in self.axes.sizes}
+        fewer = {**sizes, **{axis.name: each[-1 if axis.most else 0] for axis, each in less.items() if each}}
         if fewer == sizes or not self._is_possible(fewer):
             return None
         return replace(case, sizes={name: size for name, size in fewer.items() if self.axes.given.get(name) != size})
 
-    def _instead(self, one: CoreCase) -> CoreCase | None:
-        """The case with its largest size smaller, where that may have others."""
-        sizes = {**self.axes.given, **one.case.sizes}
+    def _sizes(self, case: Case) -> dict[str, int]:
+        return {**self.axes.given, **case.sizes}
+
+    def _instead(self, one: CoreCase) -> Iterator[CoreCase]:
+        """The case with its largest size smaller, where that may have others: the smallest comes last."""
+        sizes = self._sizes(one.case)
         for axis in sorted(self.axes.sizes, key=lambda axis: -sizes[axis.name]):
-            less = self._less(axis, sizes[axis.name])
-            fewer = {**sizes, axis.name: less}
-            if less and self._is_possible(fewer):
-                chosen = {name: size for name, size in fewer.items() if self.axes.given.get(name) != size}
-                return CoreCase(
-                    f"{one.what} with {axis.name}={less} for {sizes[axis.name]}", replace(one.case, sizes=chosen)
-                )
-        return None
+            fewer = [{**sizes, axis.name: less} for less in self._less(axis, sizes[axis.name])]
+            possible = [each for each in fewer if self._is_possible(each)]
+            for each in possible:
+                chosen = {name: size for name, size in each.items() if self.axes.given.get(name) != size}
+                what = f"{one.what} with {axis.name}={each[axis.name]} for {sizes[axis.name]}"
+                yield CoreCase(what, replace(one.case, sizes=chosen))
+            if possible:
+                return
 
-    def _less(self, axis: Axis, size: int) -> int:
-        """A size that is as far beyond a block, or a power of 2, as this one; 0 where there is none.
-
-        Of several blocks one is left where the size is beyond that, too.
-        """
+    def _less(self, axis: Axis, size: int) -> list[int]:
+        """Smaller sizes, the largest first, that are as far beyond blocks, or a power of 2, as this one."""
         if not axis.most:
-            return max((int(less) for less in axis.values if 0 < int(less) < size), default=0)
-        block = next((block for block in sorted(self.blocks, reverse=True) if 2 * block <= size), 0)
-        step = block or 1 << max(size // _PART, 1).bit_length() - 1
-        less = step + size % step
-        return less if less < size else 0
+            return sorted((int(less) for less in axis.values if 0 < int(less) < size), reverse=True)
+        steps = [block for block in self.blocks if 2 * block <= size] or [1 << max(size // _PART, 1).bit_length() - 1]
+        beyond = {(step << power) + size % step for step in steps for power in range((size // step).bit_length())}
+        return sorted((less for less in beyond if less < size), reverse=True)
 
     def _is_possible(self, sizes: dict[str, int]) -> bool:
         given = self.subject.given

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -27,6 +28,7 @@ from tritonaudit.suites.late import (
     LEAST_SECONDS,
     Late,
     case_seconds,
+    computed,
     elements,
     late,
     longest,
@@ -105,12 +107,15 @@ class Trials:
         self.given_too = GivenToo(self.subject)
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check in (CALL, MEMORY)]
         self.endured = [one.outcome for one in record.ended if one.trial.check.startswith(STABILITY)]
+        self.taken = [(outcome.case, outcome.seconds) for outcome in self.outcomes]
+        """What calls of cases took, in seconds for which processors computed."""
+        self.computed_before = computed()
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
         self.lates = sum(map(_hangs, self.known.values()))
         self.is_in_core = True
         self.minimising = 0.0
         self.reference_seconds: float | None = None
-        self.referred = 0
+        self.referred: float = 0
         """The elements of the largest case of which the reference was timed."""
 
     @property
@@ -148,6 +153,11 @@ class Trials:
         most = self.task.seconds if self.lates >= _MOST_LATES else max(CORE_SECONDS, self.task.seconds)
         return self.spent < most
 
+    def _patience(self) -> tuple[float, float]:
+        """Seconds that a trial may compute, and do nothing but wait."""
+        waiting = case_seconds(self.left)
+        return (max(waiting, _CORE_CASE_SECONDS) if self.is_in_core else waiting), waiting
+
     def _has_time(self, share: float | None) -> bool:
         """Whether less than that of the subject's time is spent; without a share, of what the core may take."""
         return self._may_try_core() if share is None else self.spent < share * self.task.seconds
@@ -158,13 +168,14 @@ class Trials:
         """Do it, unless it ended before; what is seen in a new way is made simpler."""
         trial = Trial(check, case.label)
         if trial not in self.known:
-            lates = self.lates
+            lates, before = self.lates, computed()
             outcome = self._outcome(trial, case, work)
             self.lates = max(self.lates, lates + _hangs(outcome))
             self._send(Ended(trial, outcome, self.spent))
             self.known[trial] = outcome
             if check in (CALL, MEMORY):
                 self.outcomes.append(outcome)
+                self.taken.append((case, computed() - before))
             elif check.startswith(STABILITY):
                 self.endured.append(outcome)
         for sighting in self.known[trial].sightings:
@@ -191,8 +202,7 @@ class Trials:
             return self._patiently(trial, case, work)
 
     def _patiently(self, trial: Trial, case: Case, work: Callable[[Case], CaseOutcome]) -> CaseOutcome:
-        waiting = case_seconds(self.left)
-        seconds = max(waiting, _CORE_CASE_SECONDS) if self.is_in_core else waiting
+        seconds, waiting = self._patience()
         send_note(Begun(trial, case, self.spent), longest(seconds))
         faulthandler.dump_traceback_later(longest(seconds) - 1)
         try:
@@ -224,10 +234,12 @@ class Trials:
         """
         if not self.lates or elements(case) <= self.referred:
             return
+        from tritonaudit.capture.standin import Host, tensors_on
         from tritonaudit.subject.inputs import make_inputs
         from tritonaudit.suites.references import reference_seconds
 
-        turn = nullcontext() if self.device.is_engine else self.turns.exclusive(BETWEEN_SECONDS)
+        turn = tensors_on(Host.CPU) if self.device.is_engine else self.turns.exclusive(BETWEEN_SECONDS)
+        self.reference_seconds, self.referred = None, math.inf  # one that does not end is not asked again
         with turn, suppress(Exception, Late), patience(LEAST_SECONDS):
             self.reference_seconds = reference_seconds(self.subject, make_inputs(self.subject, case), case)
             self.referred = elements(case)
