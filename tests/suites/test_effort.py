@@ -13,8 +13,14 @@ SMALL, MORE_ROWS, MORE_COLS = {"rows": 32, "cols": 32}, {"rows": 320, "cols": 32
 
 def test_time_grows_along_a_dimension_as_it_did() -> None:
     effort = Effort([(SMALL, 0.1), (MORE_ROWS, 0.1), (MORE_COLS, 1.0)])
-    assert effort.expected({"rows": 3200, "cols": 32}) == 0
+    assert effort.expected({"rows": 3200, "cols": 32}) == pytest.approx(0.1)
     assert effort.expected({"rows": 32, "cols": 3200}) == pytest.approx(10.0)
+
+
+def test_what_differs_in_several_dimensions_grows_along_each() -> None:
+    effort = Effort([(SMALL, 0.1), ({"rows": 320, "cols": 32}, 0.2), (MORE_COLS, 1.0)])
+    assert effort.expected({"rows": 320, "cols": 3200}) == pytest.approx(20.0)
+    assert effort.expected({"rows": 1, "cols": 3200}) == pytest.approx(10.0)
 
 
 def test_what_grows_with_the_square_of_a_size_goes_on_to() -> None:
@@ -37,8 +43,12 @@ def test_what_may_be_chance_says_nothing_of_how_time_grows(taken: list[tuple[int
     assert effort.expected({"n": 131}) < 1.0
 
 
-def test_larger_cases_and_those_of_other_dimensions_say_nothing() -> None:
-    assert Effort([(MORE_ROWS, 9.0), ({"n": 4}, 9.0)]).expected(SMALL) == 0
+def test_cases_of_other_dimensions_say_nothing() -> None:
+    assert Effort([({"n": 4}, 9.0)]).expected(SMALL) == 0
+
+
+def test_what_is_smaller_takes_no_longer() -> None:
+    assert Effort([(MORE_ROWS, 9.0)]).expected(SMALL) == pytest.approx(9.0)
 
 
 def test_a_case_that_was_tried_takes_as_long_again() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 Sizes = Mapping[str, int]
+_Line = list[tuple[int, float]]
 
 _TELLING_SECONDS = 0.2
 """What takes less says nothing of how time grows: a first call, or another process, makes as much of a difference."""
@@ -21,18 +23,38 @@ class Effort:
     taken: Sequence[tuple[Sizes, float]]
 
     def expected(self, sizes: Sizes) -> float:
-        """Seconds for a case of these sizes; 0 where nothing is known, or none that is smaller takes long enough.
+        """Seconds for a case of these sizes; 0 where nothing is known, or nothing has taken long enough to tell.
 
-        Along a single dimension time grows as a line does, or as a power of the size: of the two it is the longer one.
-        Where no two cases lie on such a line it grows as the number of elements.
+        It takes as much longer than another as that one is smaller in each dimension: by as much as cases did that
+        differ in this dimension alone, or else by how many times larger it is. It is the least of what all others say.
         """
-        alike = [(other, seconds) for other, seconds in self.taken if other.keys() == sizes.keys()]
-        beside = [along for name in sizes if (along := _along(name, sizes, alike)) is not None]
-        if beside:
-            return max(beside)
-        smaller = [(_elements(other), seconds) for other, seconds in alike if _elements(other) <= _elements(sizes)]
-        rates = [seconds / each for each, seconds in smaller if seconds >= _TELLING_SECONDS]
-        return min(rates, default=0.0) * _elements(sizes)
+        if not any(seconds >= _TELLING_SECONDS for _, seconds in self.taken):
+            return 0.0
+        found = [self._by(other, seconds, sizes) for other, seconds in self.taken if other.keys() == sizes.keys()]
+        return min((one for one in found if one is not None), default=0.0)
+
+    def _by(self, other: Sizes, seconds: float, sizes: Sizes) -> float | None:
+        """Seconds by what another case took; None where that does not tell."""
+        times = 1.0
+        for name in [name for name, size in sizes.items() if size > other[name]]:
+            line = self._lines[_line(name, other)]
+            if len(line) > 1:
+                times *= _grown(line, sizes[name]) / max(seconds, _TELLING_SECONDS / 10)
+            elif seconds < _TELLING_SECONDS:
+                return None
+            else:
+                times *= sizes[name] / max(other[name], 1)
+        return seconds * times
+
+    @cached_property
+    def _lines(self) -> Mapping[tuple[str, frozenset[tuple[str, int]]], _Line]:
+        """Sizes of each dimension, and seconds, of the cases that differ in it alone."""
+        lines: dict[tuple[str, frozenset[tuple[str, int]]], dict[int, float]] = {}
+        for sizes, seconds in self.taken:
+            for name, size in sizes.items():
+                line = lines.setdefault(_line(name, sizes), {})
+                line[size] = max(line.get(size, 0.0), seconds)
+        return {key: sorted(line.items()) for key, line in lines.items()}
 
 
 def longest_each(expected: Iterable[float], seconds: float) -> float:
@@ -46,27 +68,18 @@ def longest_each(expected: Iterable[float], seconds: float) -> float:
     return math.inf
 
 
-def _along(name: str, sizes: Sizes, alike: Sequence[tuple[Sizes, float]]) -> float | None:
-    """Seconds by the smallest and the largest of the cases that are smaller in this dimension alone; None without."""
-    others = {key: size for key, size in sizes.items() if key != name}
-    line = sorted(
-        (other[name], seconds)
-        for other, seconds in alike
-        if 0 < other[name] <= sizes[name] and all(other[key] == size for key, size in others.items())
-    )
-    if not line:
-        return None
-    (small, quick), (large, slow) = line[0], line[-1]
-    if large == sizes[name]:
+def _line(name: str, sizes: Sizes) -> tuple[str, frozenset[tuple[str, int]]]:
+    return name, frozenset((other, size) for other, size in sizes.items() if other != name)
+
+
+def _grown(line: _Line, size: int) -> float:
+    """Seconds at a size that may be beyond all of the line.
+
+    Time grows as a straight line does, or as a power of the size: of the two it is the longer one.
+    """
+    (small, quick), (large, slow) = line[0], max((one for one in line if one[0] <= size), default=line[0])
+    if size <= large or slow < _TELLING_SECONDS or slow <= quick or large < _TELLING_TIMES * small:
         return slow
-    if large < _TELLING_TIMES * small:
-        return None
-    if slow < _TELLING_SECONDS or slow <= quick:
-        return 0.0
     quick = max(quick, _TELLING_SECONDS / 10)
-    straight = slow + (slow - quick) / (large - small) * (sizes[name] - large)
-    return max(straight, slow * math.pow(sizes[name] / large, math.log(slow / quick) / math.log(large / small)))
-
-
-def _elements(sizes: Sizes) -> int:
-    return math.prod(max(size, 1) for size in sizes.values())
+    straight = slow + (slow - quick) / (large - small) * (size - large)
+    return max(straight, slow * math.pow(size / large, math.log(slow / quick) / math.log(large / max(small, 1))))
