@@ -355,6 +355,45 @@ def test_an_integer_on_the_edge_of_two_may_be_either() -> None:
     assert judge(torch.tensor([2, 2, 2]), precise, precise, [moved]).status is Status.FAIL
 
 
+def test_an_index_that_jumps_from_reference_to_reference_may_be_any() -> None:
+    """As that of the least of numbers which are alike but for roundings."""
+    precise = torch.arange(100)
+    moved = [torch.where(precise < end, 50 + precise.flip(0), precise) for end in (30, 40)]
+    elsewhere = torch.where(precise < 20, 77, precise)
+    judgement = judge(elsewhere, precise, precise, moved)
+    assert (judgement.status, judgement.unasked) == (Status.PASS, 20)
+    assert judgement.reason == "20 elements are not judged, in which references differ that only round"
+    assert judge(torch.full_like(precise, 77), precise, precise, moved).status is Status.FAIL
+
+
+def test_where_most_indices_jump_nothing_is_known() -> None:
+    precise = torch.arange(100)
+    moved = torch.where(precise < 80, 99 - precise, precise)
+    elsewhere = torch.where(precise < 70, 101, precise)
+    assert judge(elsewhere, precise, precise, [moved]).status is Status.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("wrong", "status"), [(10, Status.PASS), (30, Status.FAIL)])
+def test_beside_indices_that_jump_a_few_others_may_by_chance(wrong: int, status: Status) -> None:
+    """Where 40 are elsewhere in one of three references, a fourth may have a third as many of its own."""
+    precise = torch.arange(100)
+    moved = [torch.where(precise < end, 99 - precise, precise) for end in (20, 30, 40)]
+    elsewhere = torch.where(precise >= 100 - wrong, 0, precise)
+    assert judge(elsewhere, precise, precise, moved).status is status
+
+
+def test_counts_of_indices_that_jump_may_be_others_too() -> None:
+    counts = torch.ones(40, dtype=torch.long)
+    moved = [counts.clone() for _ in range(3)]
+    for number, one in enumerate(moved):
+        one[10 * number : 10 * number + 10] = 0
+    found = counts.clone()
+    found[30:34] = 2
+    assert Yardstick(counts, counts, moved).judge(found).status is Status.WARN
+    assert Yardstick(counts, counts, moved, is_beside_jumps=True).judge(found).status is Status.PASS
+    assert Yardstick(counts, counts, moved, is_beside_jumps=True).judge(counts + 1).status is Status.FAIL
+
+
 def test_complex_numbers_are_measured_by_their_magnitude() -> None:
     precise = torch.complex(numbers(500), 1e-9 * numbers(500, seed=1))
     assert judge((precise + 1e-8j).to(torch.complex64), *alone(precise)).status is Status.PASS

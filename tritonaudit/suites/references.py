@@ -32,7 +32,7 @@ from tritonaudit.suites.in_double import NARROWER, InDouble, InSingle, SeesDoubl
 from tritonaudit.suites.judgement import Judgement
 from tritonaudit.suites.noise import DRAWS, HALVES, OF_8_BITS, Noise, Normal, Shared, moved_by, perturb
 from tritonaudit.suites.roundings import Roundings, rounding_once
-from tritonaudit.suites.ties import jumps, steadier
+from tritonaudit.suites.ties import jumping, jumps, steadier
 from tritonaudit.suites.tolerance import Yardstick
 
 _MOST_ALONE = 4
@@ -118,8 +118,17 @@ class References:
                 usual,
                 from_nan=None if self.from_nan is None else self.from_nan[number],
                 moved_by=self.moved_by,
+                is_beside_jumps=is_drawn and self._jump,
             )
         return self._yardsticks[key]
+
+    @cached_property
+    def _jump(self) -> bool:
+        """Whether any result jumps from one integer to another where something is only rounded."""
+        return any(
+            bool(jumping(one, [same, *self.perturbed_of(number)]).any())
+            for number, (one, same) in enumerate(zip(self.precise, self.same, strict=False))
+        )
 
     def rounded_of(self, number: int) -> Rounded:
         """Of the result of that number those with narrow numbers on the way."""

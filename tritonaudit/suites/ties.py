@@ -23,6 +23,16 @@ def jumps(precise: Results, draws: Sequence[Results]) -> bool:
     return any(_moved(one, drawn) > _MOST_BY_BITS for one, *drawn in zip(precise, *draws, strict=False))
 
 
+def jumping(precise: torch.Tensor, others: Results) -> torch.Tensor:
+    """The elements of integers in which references that only round differ by more than one, as indices do."""
+    alike = [one.to(precise.dtype) for one in others if one.shape == precise.shape]
+    if is_inexact(precise) or precise.dtype == torch.bool or not alike:
+        return torch.zeros_like(precise, dtype=torch.bool)
+    known = torch.stack([precise, *alike])
+    least, most = known.amin(0), known.amax(0)
+    return (most != least) & (most - 1 != least)
+
+
 def steadier(precise: Results, apart: Sequence[Results], alike: Sequence[Results]) -> list[tuple[torch.Tensor, ...]]:
     """Draws as many as there are: those in which equal numbers are off by the same, of results that hang on these.
 

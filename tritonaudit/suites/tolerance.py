@@ -33,6 +33,7 @@ from tritonaudit.suites.expected import Expected, Rounded, distinct
 from tritonaudit.suites.formats import is_inexact, nearest, on
 from tritonaudit.suites.judgement import Extent, Judgement, described, element, kind
 from tritonaudit.suites.sentences import counted, differ
+from tritonaudit.suites.ties import jumping
 
 Tensor: TypeAlias = torch.Tensor
 
@@ -96,8 +97,10 @@ class Yardstick:
         *,
         from_nan: Tensor | None = None,
         moved_by: float | None = None,
+        is_beside_jumps: bool = False,
     ) -> None:
         self._precise = precise
+        self._is_beside_jumps = is_beside_jumps
         self._from_nan = from_nan
         self._moved_by = moved_by
         self._same = None if same is None or same.shape != precise.shape else same
@@ -131,7 +134,7 @@ class Yardstick:
         if output.numel() == 0:
             return Judgement(Status.PASS, "there is no element", strict=True, loose=True)
         if not is_inexact(output):
-            return _judge_exact(output, expected)
+            return _judge_exact(output, expected, is_beside_jumps=self._is_beside_jumps)
         return _judge_powers(output, expected) if _are_powers(output) else _judge_inexact(output, budgets)
 
 
@@ -182,16 +185,31 @@ def _judge_powers(output: Tensor, expected: Expected) -> Judgement:
     return _judge_exact(exponents(output), of_exponents, shown=(output, expected.precise))
 
 
-def _judge_exact(output: Tensor, expected: Expected, shown: tuple[Tensor, Tensor] | None = None) -> Judgement:
-    """Where the references disagree, as a quantised number does that is on the edge of two, each of them will do."""
+def _judge_exact(
+    output: Tensor,
+    expected: Expected,
+    shown: tuple[Tensor, Tensor] | None = None,
+    *,
+    is_beside_jumps: bool = False,
+) -> Judgement:
+    """Where the references disagree, as a quantised number does that is on the edge of two, each of them will do.
+
+    Where they are farther apart than that, as the index of the least of numbers is that are alike but for roundings,
+    the kernel's may be yet another one: there nothing is judged.
+    """
     is_equal = _is_equal(output, expected.precise if expected.same is None else expected.same)
     others = [*([] if expected.same is None else [expected.same]), *expected.perturbed]
     is_right = output == expected.precise
     for one in others:
         is_right |= output == one
-    wrong = is_right.numel() - int(is_right.sum())
-    if not wrong:
-        return Judgement(Status.PASS, "each element is equal to the reference's", strict=is_equal, loose=is_equal)
+    undecided = _undecided(is_right, expected, others, is_beside_jumps=is_beside_jumps)
+    is_right |= undecided
+    if not (wrong := is_right.numel() - int(is_right.sum())):
+        reason = "each element is equal to the reference's"
+        if left := int(undecided.sum()):
+            reason = f"{counted(left, 'element')} {_are(left)} not judged, in which references differ that only round"
+        status = Status.INCONCLUSIVE if 2 * left > is_right.numel() else Status.PASS
+        return Judgement(status, reason, unasked=left, strict=is_equal, loose=is_equal)
     on_edge = torch.zeros_like(is_right)
     for one in others:
         on_edge |= one != expected.precise
@@ -212,6 +230,22 @@ def _judge_exact(output: Tensor, expected: Expected, shown: tuple[Tensor, Tensor
         loose=is_equal,
         wrong=(~is_right).cpu(),
     )
+
+
+def _undecided(is_right: Tensor, expected: Expected, others: Sequence[Tensor], *, is_beside_jumps: bool) -> Tensor:
+    """Of the elements that are not right those in which the references jump.
+
+    Where there are such, or beside another result that has some: all others too, if they are no more than can be wrong
+    by chance, which in none of the references that differ somewhere an element is.
+    """
+    apart = jumping(expected.precise, others)
+    undecided = apart & ~is_right
+    differing = [one != expected.precise for one in others if bool((one != expected.precise).any())]
+    if not differing or not (is_beside_jumps or bool(apart.any())):
+        return undecided
+    left = int((~is_right & ~apart).sum())
+    is_by_chance = left * len(differing) <= int(torch.stack(differing).any(0).sum())
+    return ~is_right if is_by_chance else undecided
 
 
 # -- floating-point numbers ------------------------------------------------------------------------------------------
