@@ -260,7 +260,7 @@ class Trials:
         """A case that took too long: it hangs, or nothing is known."""
         self.lates += 1
         if is_in(error, COMPILER):
-            return unknown(case, f"compiling it takes longer than {seconds:.0f} s")
+            return replace(unknown(case, f"compiling it takes longer than {seconds:.0f} s"), is_late=True)
         if error.computes and error.account is None and is_called_from(error, _REFERENCE):
             return replace(unknown(case, f"the reference takes longer than {seconds:.0f} s"), is_late=True)
         path, line = users_place(error) or ("", None)

@@ -1,4 +1,4 @@
-"""Whether what does not end hangs is told by what the reference takes, on the CPU engine, too."""
+"""What is known of trials that do not end: by whom, and by what the reference takes, on the CPU engine, too."""
 
 from __future__ import annotations
 
@@ -63,3 +63,18 @@ def test_a_reference_that_does_not_end_is_timed_once(tmp_path: Path, monkeypatch
     one = trials_with(reference, tmp_path, monkeypatch)
     found = [one._timed(Trial("call", f"n={size}"), Case({"n": size}), computes_on).sightings for size in (4, 8, 16)]
     assert (len(asked), found) == (1, [(), (), ()])
+
+
+def test_what_takes_the_compiler_too_long_is_late_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a smaller case may stand for it."""
+    late = Late(10.0, waits=False, computes=True)
+
+    def work(_: Case) -> CaseOutcome:
+        exec(compile("raise late", "/somewhere/triton/compiler/compiler.py", "exec"), {"late": late})
+        raise AssertionError("it has raised")
+
+    outcome = trials_with(abs, tmp_path, monkeypatch)._timed(Trial("call", "n=4"), Case({"n": 4}), work)
+    assert (outcome.is_late, outcome.sightings) == (True, ())
+    assert {reason for _, reason in outcome.unchecked} == {"compiling it takes longer than 10 s"}
