@@ -43,6 +43,17 @@ def test_what_may_be_chance_says_nothing_of_how_time_grows(taken: list[tuple[int
     assert effort.expected({"n": 131}) < 1.0
 
 
+def test_what_is_quick_says_nothing_of_what_is_far_larger() -> None:
+    effort = Effort([(SMALL, 0.1), ({"rows": 64, "cols": 64}, 0.4)])
+    assert effort.expected({"rows": 32, "cols": 320}) == pytest.approx(0.1)
+    assert effort.expected({"rows": 32, "cols": 3200}) == pytest.approx(20.0)
+
+
+def test_those_with_most_sizes_in_common_tell_best() -> None:
+    effort = Effort([(SMALL, 0.1), ({"rows": 32, "cols": 64}, 0.3), ({"rows": 4, "cols": 400}, 0.2)])
+    assert effort.expected({"rows": 32, "cols": 640}) > 3.0
+
+
 def test_cases_of_other_dimensions_say_nothing() -> None:
     assert Effort([({"n": 4}, 9.0)]).expected(SMALL) == 0
 

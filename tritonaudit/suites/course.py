@@ -281,7 +281,7 @@ class Course(Trials):
         if effort.expected(sizes[0]) < _QUICK_SECONDS:
             return ends
         left = max(_CORE_COMPUTES, self.task.seconds) - (computed() - self.computed_before)
-        return min(ends, longest_each(map(effort.expected, sizes), left))
+        return min(ends, max(longest_each(map(effort.expected, sizes), left), _QUICK_SECONDS))
 
     def watch(self) -> None:
         """Try the core of memory, and tensors beyond what an int32 counts."""

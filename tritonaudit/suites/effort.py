@@ -15,6 +15,9 @@ _TELLING_SECONDS = 0.2
 _TELLING_TIMES = 2
 """By which one of two sizes is larger, at least, to say how time grows with it."""
 
+_NEAR_TIMES = 10
+"""By which a size is larger, at most, than one that is quick, to be taken for quick as well."""
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -26,24 +29,27 @@ class Effort:
         """Seconds for a case of these sizes; 0 where nothing is known, or nothing has taken long enough to tell.
 
         It takes as much longer than another as that one is smaller in each dimension: by as much as cases did that
-        differ in this dimension alone, or else by how many times larger it is. It is the least of what all others say.
+        differ in this dimension alone, or else by how many times larger it is. It is the least of what those say that
+        have most sizes in common with it, and of these rather of those that took long enough to tell.
         """
         if not any(seconds >= _TELLING_SECONDS for _, seconds in self.taken):
             return 0.0
-        found = [self._by(other, seconds, sizes) for other, seconds in self.taken if other.keys() == sizes.keys()]
-        return min((one for one in found if one is not None), default=0.0)
+        alike = [(other, seconds) for other, seconds in self.taken if other.keys() == sizes.keys()]
+        said = [(-_common(other, sizes), self._by(other, seconds, sizes)) for other, seconds in alike]
+        known = [(number, seconds < _TELLING_SECONDS, seconds) for number, seconds in said if seconds is not None]
+        return min(known, default=(0, False, 0.0))[2]
 
     def _by(self, other: Sizes, seconds: float, sizes: Sizes) -> float | None:
         """Seconds by what another case took; None where that does not tell."""
         times = 1.0
         for name in [name for name, size in sizes.items() if size > other[name]]:
-            line = self._lines[_line(name, other)]
-            if len(line) > 1:
-                times *= _grown(line, sizes[name]) / max(seconds, _TELLING_SECONDS / 10)
-            elif seconds < _TELLING_SECONDS:
-                return None
-            else:
+            grown = _grown(self._lines[_line(name, other)], sizes[name])
+            if grown is not None:
+                times *= grown / max(seconds, _TELLING_SECONDS / 10)
+            elif seconds >= _TELLING_SECONDS:
                 times *= sizes[name] / max(other[name], 1)
+            else:
+                return None
         return seconds * times
 
     @cached_property
@@ -68,18 +74,26 @@ def longest_each(expected: Iterable[float], seconds: float) -> float:
     return math.inf
 
 
+def _common(one: Sizes, other: Sizes) -> int:
+    return sum(size == other[name] for name, size in one.items())
+
+
 def _line(name: str, sizes: Sizes) -> tuple[str, frozenset[tuple[str, int]]]:
     return name, frozenset((other, size) for other, size in sizes.items() if other != name)
 
 
-def _grown(line: _Line, size: int) -> float:
-    """Seconds at a size that may be beyond all of the line.
+def _grown(line: _Line, size: int) -> float | None:
+    """Seconds at a size that may be beyond all of the line; None where that does not tell.
 
     Time grows as a straight line does, or as a power of the size: of the two it is the longer one.
     """
     (small, quick), (large, slow) = line[0], max((one for one in line if one[0] <= size), default=line[0])
-    if size <= large or slow < _TELLING_SECONDS or slow <= quick or large < _TELLING_TIMES * small:
+    if size <= large:
         return slow
-    quick = max(quick, _TELLING_SECONDS / 10)
+    if slow < _TELLING_SECONDS:
+        return slow if size <= _NEAR_TIMES * large else None
+    if large < _TELLING_TIMES * small:
+        return None
+    quick = min(max(quick, _TELLING_SECONDS / 10), slow)
     straight = slow + (slow - quick) / (large - small) * (size - large)
     return max(straight, slow * math.pow(size / large, math.log(slow / quick) / math.log(large / max(small, 1))))

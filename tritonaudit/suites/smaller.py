@@ -47,6 +47,8 @@ class Smaller:
             late = one.case
             self._late.append(late)
         smaller = list(self._instead(one)) if late is not None or is_long else []
+        if is_long and (least := self.throughout(one.case)) is not None:
+            smaller.append(self._with(one, self._sizes(least)))
         if not smaller:
             if is_long:
                 call(one.case)
@@ -78,12 +80,18 @@ class Smaller:
         for axis in sorted(self.axes.sizes, key=lambda axis: -sizes[axis.name]):
             fewer = [{**sizes, axis.name: less} for less in self._less(axis, sizes[axis.name])]
             possible = [each for each in fewer if self._is_possible(each)]
-            for each in possible:
-                chosen = {name: size for name, size in each.items() if self.axes.given.get(name) != size}
-                what = f"{one.what} with {axis.name}={each[axis.name]} for {sizes[axis.name]}"
-                yield CoreCase(what, replace(one.case, sizes=chosen))
+            yield from (self._with(one, each) for each in possible)
             if possible:
                 return
+
+    def _with(self, one: CoreCase, sizes: dict[str, int]) -> CoreCase:
+        chosen = {name: size for name, size in sizes.items() if self.axes.given.get(name) != size}
+        others = [
+            f"{name}={size} for {before}"
+            for name, before in self._sizes(one.case).items()
+            if (size := sizes[name]) != before
+        ]
+        return CoreCase(f"{one.what} with {', '.join(others)}", replace(one.case, sizes=chosen))
 
     def _less(self, axis: Axis, size: int) -> list[int]:
         """Smaller sizes, the largest first, that are as far beyond blocks, or a power of 2, as this one."""
