@@ -12,7 +12,8 @@ import torch
 from tritonaudit.simulator.affine import Affine
 from tritonaudit.simulator.boxes import Box, box_where_negative
 from tritonaudit.simulator.faults import Fault, FaultKind
-from tritonaudit.simulator.ir import Operation, Type
+from tritonaudit.simulator.ir import Module, Operation, Type
+from tritonaudit.simulator.low_bits import overflow_freely
 from tritonaudit.simulator.machine import Frame, Machine
 from tritonaudit.simulator.numerics.elements import chosen, dtype_of
 from tritonaudit.simulator.numerics.elementwise import Function, bind
@@ -49,7 +50,8 @@ class Bound:
 
     `rule` is what may give its result without a look at every element, and `compute` what gives it from tensors. The
     type's integers are from `-edge` to below `edge`. `is_compact`: what is the same in all lanes is kept as one number.
-    `cuts_offsets`: what it cuts to fewer bits may be where an element lies.
+    `cuts_offsets`: what it cuts to fewer bits may be where an element lies. `loses_nothing`: what an overflow changes
+    of its result is read nowhere.
     """
 
     operation: Operation
@@ -62,14 +64,17 @@ class Bound:
     may_wrap: bool
     is_compact: bool
     cuts_offsets: bool
+    loses_nothing: bool
 
     @staticmethod
-    def of(operation: Operation, frame: Frame) -> Bound:
+    def of(operation: Operation, frame: Frame, module: Module) -> Bound:
         """That of an operation; raises Unsupported."""
         types, type = tuple(frame.type(number) for number in operation.operands), frame.result(operation)
         edge = 0 if type.is_float else 1 << (_bits(type) - 1)
         name, compute = operation.name, bind(operation, types, type)
-        flags = name in _DIVISIONS, name in _MAY_WRAP, not type.is_float, _cuts(operation, type, frame)
+        loses_nothing = (frame.function.name, operation.results[0]) in overflow_freely(module)
+        may_wrap = name in _MAY_WRAP and not loses_nothing
+        flags = name in _DIVISIONS, may_wrap, not type.is_float, _cuts(operation, type, frame), loses_nothing
         return Bound(operation, types, type, _RULES.get(name), compute, edge, *flags)
 
     def holds(self, bounds: tuple[int, int]) -> bool:
@@ -81,7 +86,7 @@ def elementwise(machine: Machine, operation: Operation, frame: Frame) -> tuple[V
     """One operation on elements; what is in doubt in an operand is in doubt in the result."""
     bound: Bound | None = frame.function.bound.get(operation.results[0])
     if bound is None:
-        bound = frame.function.bound[operation.results[0]] = Bound.of(operation, frame)
+        bound = frame.function.bound[operation.results[0]] = Bound.of(operation, frame, machine.module)
     values = frame.operands(operation)
     if bound.is_division and machine.is_checked:
         _check_divisor(machine, operation, frame, values)
@@ -378,7 +383,7 @@ def _fitted(value: Value, bound: Bound) -> Value:
         return replace(value, data=affine)
     wide = affine.tensor(torch.int64)
     wrapped = wide.to(dtype_of(bound.type))
-    if bound.operation.name == "arith.trunci" and not bound.cuts_offsets:
+    if bound.loses_nothing or (bound.operation.name == "arith.trunci" and not bound.cuts_offsets):
         return replace(value, data=wrapped)
     sound = (wide >= -bound.edge) & (wide < bound.edge)
     return replace(value, data=wrapped, wrapped=joined([value.wrapped, Doubt(sound, bound.operation.location)]))
