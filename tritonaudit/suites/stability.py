@@ -26,6 +26,8 @@ _OPPOSITE = "3000|-3000"
 """Sums of dozens of such numbers leave it on the way to one that does not."""
 _SMALL = "1e-6*normal"
 """Numbers such as scales have, whose products, and bits, a narrower type loses."""
+_FAR = "100*normal"
+"""Numbers far from those of the others: what is exponential in their distance is 0, unless the largest is taken off."""
 _MOST_ALONE = 6
 """Tensors of which each has such numbers alone."""
 NUMERIC = frozenset((Symptom.WRONG_RESULT, Symptom.NEW_NON_FINITE, Symptom.WRONG_AT_BOUNDARY))
@@ -124,6 +126,7 @@ def seldom_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple
     for number, tensor in tensors if len(tensors) > 1 else ():
         if (tensor.dtype or subject.dtypes[0]) in FLOATING:
             yield "one small tensor", Case(sizes, subject.dtypes[0], fill=f"{_SMALL}{OF_TENSOR}{number}")
+            yield "one tensor far from the others", Case(sizes, subject.dtypes[0], fill=f"{_FAR}{OF_TENSOR}{number}")
     narrow = [number for number, one in tensors if not one.dtype]
     if _NARROW in subject.dtypes and narrow:
         yield "large products", Case(sizes, _NARROW, fill=_LARGE)
