@@ -162,6 +162,36 @@ def test_the_constants_of_an_autotuner_are_given_by_its_configs() -> None:
     assert [str(value) for value in one.chosen(one.configs[3]).values()] == ["64"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "divides"),
+    [
+        ("assert is_power_of_2(n) and block <= n", True),
+        ("assert n == triton.next_power_of_2(n)\nassert block <= n", True),
+        ("if n & (n - 1) != 0 or block > n: raise ValueError(n)", True),
+        ("assert is_power_of_2(n)", False),
+        ("assert block <= n", False),
+        ("assert is_power_of_2(n + 1) and block <= n", False),
+    ],
+)
+def test_of_two_powers_of_2_the_smaller_one_divides_the_other(lines: str, divides: bool) -> None:
+    body = "\n".join(f"            {line}" for line in lines.splitlines())
+    one = site(f"""
+        def is_power_of_2(n):
+            assert isinstance(n, int)
+            return (n & (n - 1)) == 0
+
+        def scaled(x, block=64):
+            n = x.shape[0]
+{body}
+            kernel[(triton.cdiv(n, block),)](x, x, n, n, 1, BLOCK=block)
+    """)
+    size, tile = one.argument("n"), one.argument("BLOCK")
+    assert size is not None
+    assert tile is not None
+    assert one.facts().divides(tile, size, is_power=True) is divides
+    assert one.facts().divides(tile, size) is False, "who calls it may pass 48"
+
+
 def test_padding_to_a_multiple() -> None:
     one = site("""
         def padded(x):

@@ -74,10 +74,27 @@ class Facts:
         found = {atom: self.arithmetic.put_in(value, known.get).value for atom, value in self._equal.items()}
         return {**sizes, **{atom: size for atom, size in found.items() if size is not None}}
 
-    def divides(self, divisor: Affine, value: Affine) -> bool:
-        """Whether `value % divisor == 0` is known to hold."""
-        rest = self.arithmetic.remainder(self.normal(value), self.normal(divisor))
-        return self._is_zero(rest) is True
+    def divides(self, divisor: Affine, value: Affine, *, is_power: bool = False) -> bool:
+        """Whether `value % divisor == 0` is known to hold; the divisor may be known to be a power of two besides."""
+        value, divisor = self.normal(value), self.normal(divisor)
+        if self._is_zero(self.arithmetic.remainder(value, divisor)) is True:
+            return True
+        are_powers = (is_power or self._is_power_of_2(divisor)) and self._is_power_of_2(value)
+        return are_powers and self._is_at_most_zero(divisor - value) is True
+
+    def _is_power_of_2(self, value: Affine) -> bool:
+        """Whether a size is known to be one: by `size & (size - 1) == 0`, or as the next one to itself or another."""
+        if value.value is not None:
+            return value.value > 0 and value.value.bit_count() == 1
+        if value.atom is not None and value.atom.name == POWER_OF_2:
+            return True
+        signs = self.arithmetic.bits("BitAnd", value, value - ONE), self.arithmetic.power_of_2(value) - value
+        if any(self._is_zero(each) is True for each in signs):
+            return True
+        (product, factor), *others = value.terms.items()
+        atoms = [Affine.of(atom) for atom in product] if len(product) > 1 or factor != 1 else []
+        is_alone = not others and factor > 0 and factor.bit_count() == 1 and bool(atoms)
+        return is_alone and all(map(self._is_power_of_2, atoms))
 
     def bounds(self, value: Affine, depth: int = _DEPTH) -> Bounds:
         """Numbers that it is not below and not above."""

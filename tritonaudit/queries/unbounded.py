@@ -300,7 +300,8 @@ def _rounded_up(flow: KernelFlow, lane: Atom, *, is_tiled: bool) -> tuple[str, a
             return what, site.call
         for axis in range(3) if is_tiled else ():
             for atom in (site.axis(axis) or ZERO).atoms_inside():
-                if atom.name == "cdiv" and atom.inner[1] == size and not facts.divides(size, atom.inner[0]):
+                is_rounded_up = atom.name == "cdiv" and atom.inner[1] == size
+                if is_rounded_up and not facts.divides(size, atom.inner[0], is_power=True):  # as many as lanes are
                     why = f"`{atom.inner[0]}` in blocks of `{lane.size}`"
                     place = site.written[axis] if axis < len(site.written) else site.call
                     return f"the grid is rounded up ({why}), so the last program is partial", place
