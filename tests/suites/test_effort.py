@@ -54,6 +54,16 @@ def test_those_with_most_sizes_in_common_tell_best() -> None:
     assert effort.expected({"rows": 32, "cols": 640}) > 3.0
 
 
+def test_what_is_empty_or_a_single_element_is_a_size_like_others() -> None:
+    assert Effort([({"n": 0}, 0.3)]).expected({"n": 100}) == pytest.approx(30.0)
+    assert Effort([({"n": 0}, 0.003), ({"n": 1}, 0.5)]).expected({"n": 10}) >= 0.5
+
+
+def test_a_quick_case_is_the_beginning_of_what_a_slow_one_goes_on_with() -> None:
+    effort = Effort([({"n": 32}, 0.003), ({"n": 3200}, 1.0)])
+    assert effort.expected({"n": 32000}) == pytest.approx(10.0, rel=0.2)
+
+
 def test_cases_of_other_dimensions_say_nothing() -> None:
     assert Effort([({"n": 4}, 9.0)]).expected(SMALL) == 0
 

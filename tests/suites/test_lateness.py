@@ -65,6 +65,15 @@ def test_a_reference_that_does_not_end_is_timed_once(tmp_path: Path, monkeypatch
     assert (len(asked), found) == (1, [(), (), ()])
 
 
+def test_a_reference_is_not_timed_on_what_may_have_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    one = trials_with(lambda x: asked.append(len(x)) or x, tmp_path, monkeypatch)
+    for size in (1 << 34, 4, 1 << 34):
+        one._timed(Trial("call", f"n={size}"), Case({"n": size}), computes_on)
+    assert len(asked) > 0
+    assert one.referred == 4
+
+
 def test_what_takes_the_compiler_too_long_is_late_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

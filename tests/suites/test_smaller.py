@@ -93,6 +93,12 @@ def test_what_takes_too_long_is_as_large_as_its_time_allows() -> None:
     assert made.replaced[0] == ("rows=64 cols=2051 float32", reason)
 
 
+def test_where_none_is_within_its_time_it_is_the_smallest_that_a_subject_names() -> None:
+    named = replace(ROWS, sizes={"rows": [64], "cols": [64, 300, 2051]})
+    slow = Effort([({"rows": 64, "cols": 64}, 0.3), ({"rows": 64, "cols": 300}, 3.0)])
+    assert smaller(named, 64).tried(LARGE, Calls(4096), slow, 0.2).case.sizes == {"rows": 64, "cols": 64}
+
+
 def test_what_can_be_no_smaller_is_tried_however_long_it_takes() -> None:
     named = replace(ROWS, sizes={"rows": [64], "cols": [2051]})
     made, calls = smaller(named, 64), Calls(4096)

@@ -17,6 +17,7 @@ from tritonaudit.suites import tolerance  # noqa: E402
 from tritonaudit.suites.expected import Rounded  # noqa: E402
 from tritonaudit.suites.judgement import Element  # noqa: E402
 from tritonaudit.suites.noise import DRAWS, Noise, perturb  # noqa: E402
+from tritonaudit.suites.ties import jumping  # noqa: E402
 from tritonaudit.suites.tolerance import Yardstick, judge  # noqa: E402
 
 FLOATING = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
@@ -355,43 +356,54 @@ def test_an_integer_on_the_edge_of_two_may_be_either() -> None:
     assert judge(torch.tensor([2, 2, 2]), precise, precise, [moved]).status is Status.FAIL
 
 
-def test_an_index_that_jumps_from_reference_to_reference_may_be_any() -> None:
+def test_an_index_that_jumps_where_its_reference_is_rounded_may_be_any() -> None:
     """As that of the least of numbers which are alike but for roundings."""
     precise = torch.arange(100)
-    moved = [torch.where(precise < end, 50 + precise.flip(0), precise) for end in (30, 40)]
+    same = torch.where(precise < 30, 50 + precise.flip(0), precise)
     elsewhere = torch.where(precise < 20, 77, precise)
-    judgement = judge(elsewhere, precise, precise, moved)
+    judgement = judge(elsewhere, precise, same, [])
     assert (judgement.status, judgement.unasked) == (Status.PASS, 20)
-    assert judgement.reason == "20 elements are not judged, in which references differ that only round"
-    assert judge(torch.full_like(precise, 77), precise, precise, moved).status is Status.FAIL
+    assert judgement.reason == "20 elements are not judged, in which the reference differs from itself in float32"
+    assert judge(torch.full_like(precise, 77), precise, same, []).status is Status.FAIL
+
+
+def test_one_that_jumps_with_the_last_bit_of_its_inputs_alone_is_judged() -> None:
+    """As a hash of their bits does, which every kernel computes of the inputs as they are."""
+    precise = torch.arange(100)
+    assert judge(torch.zeros_like(precise), precise, precise, [1000 - precise]).status is Status.FAIL
 
 
 def test_where_most_indices_jump_nothing_is_known() -> None:
     precise = torch.arange(100)
-    moved = torch.where(precise < 80, 99 - precise, precise)
+    same = torch.where(precise < 80, 99 - precise, precise)
     elsewhere = torch.where(precise < 70, 101, precise)
-    assert judge(elsewhere, precise, precise, [moved]).status is Status.INCONCLUSIVE
+    assert judge(elsewhere, precise, same, []).status is Status.INCONCLUSIVE
 
 
-@pytest.mark.parametrize(("wrong", "status"), [(10, Status.PASS), (30, Status.FAIL)])
+@pytest.mark.parametrize(("wrong", "status"), [(5, Status.PASS), (6, Status.FAIL)])
 def test_beside_indices_that_jump_a_few_others_may_by_chance(wrong: int, status: Status) -> None:
-    """Where 40 are elsewhere in one of three references, a fourth may have a third as many of its own."""
     precise = torch.arange(100)
-    moved = [torch.where(precise < end, 99 - precise, precise) for end in (20, 30, 40)]
+    same = torch.where(precise < 20, 99 - precise, precise)
     elsewhere = torch.where(precise >= 100 - wrong, 0, precise)
-    assert judge(elsewhere, precise, precise, moved).status is status
+    assert judge(elsewhere, precise, same, []).status is status
 
 
 def test_counts_of_indices_that_jump_may_be_others_too() -> None:
     counts = torch.ones(40, dtype=torch.long)
-    moved = [counts.clone() for _ in range(3)]
-    for number, one in enumerate(moved):
-        one[10 * number : 10 * number + 10] = 0
-    found = counts.clone()
-    found[30:34] = 2
-    assert Yardstick(counts, counts, moved).judge(found).status is Status.WARN
-    assert Yardstick(counts, counts, moved, is_beside_jumps=True).judge(found).status is Status.PASS
-    assert Yardstick(counts, counts, moved, is_beside_jumps=True).judge(counts + 1).status is Status.FAIL
+    same, found = counts.clone(), counts.clone()
+    same[:16], found[30:34] = 0, 2
+    assert Yardstick(counts, same, []).judge(found).status is Status.WARN
+    assert Yardstick(counts, same, [], is_beside_jumps=True).judge(found).status is Status.PASS
+    assert Yardstick(counts, same, [], is_beside_jumps=True).judge(counts + 1).status is Status.FAIL
+    alone = Yardstick(counts, same, [], is_beside_jumps=True, leaves_jumps=False)
+    assert alone.judge(found).status is Status.WARN, "before other references are asked nothing is left open"
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int16, torch.uint16, torch.int32, torch.uint32, torch.uint64])
+def test_integers_of_each_width_may_jump(dtype: torch.dtype) -> None:
+    most = torch.iinfo(dtype).max
+    precise, same = torch.tensor([0, 7, most], dtype=dtype), torch.tensor([most, 7, most - 1], dtype=dtype)
+    assert jumping(precise, same).tolist() == [True, False, False]
 
 
 def test_complex_numbers_are_measured_by_their_magnitude() -> None:

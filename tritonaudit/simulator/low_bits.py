@@ -19,15 +19,17 @@ _LOW_OF_LOW = frozenset(
 )  # fmt: skip
 """Of which the low bits of a result hang on as many low bits of each operand, and on nothing else."""
 _TO_THE_RIGHT = "arith.shrsi"
-_MODULAR = frozenset(("arith.shrui", "arith.divui", "arith.remui"))
-"""Of which a number without a sign is read that is what its bits are, whatever would be beyond these."""
+_MODULAR = frozenset(("arith.shrui", "arith.remui"))
+"""Of which a number without a sign is read: that it has 32 or 64 bits, and no more, is meant."""
+_MEANT_BITS = 32
 
 
 @lru_cache(maxsize=64)
 def overflow_freely(module: Module) -> frozenset[tuple[str, int]]:
     """The integers, by function and number, of which all that is read is in as many low bits as they have.
 
-    Whatever is made of one is the same as if it had more bits, and had not overflowed.
+    Whatever is made of one is the same as if it had more bits, and had not overflowed; or it is read without a sign by
+    a shift or for a remainder, as hashes are that wrap around by intent.
     """
     return frozenset((one.name, number) for one in module.functions for number in _of_function(one))
 
@@ -40,9 +42,10 @@ def _of_function(function: Function) -> frozenset[int]:
     for operation in reversed(operations):  # what reads a value follows it, but in loops, which read all
         for number, operand in enumerate(operation.operands):
             bits = _read(operation, number, read, makers, constants)
-            if operation.name in _MODULAR and number == 0:
+            if operation.name in _MODULAR and number == 0 and _width(function, operand) >= _MEANT_BITS:
                 bits = min(bits, _width(function, operand))
             read[operand] = max(read.get(operand, 0), bits)
+        read.update((passed, _ALL) for _, values in operation.successors for passed in values)
     return frozenset(number for number, bits in read.items() if bits <= _width(function, number))
 
 

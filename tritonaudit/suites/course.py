@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -194,9 +195,9 @@ class Course(Trials):
         self.smaller = Smaller(self.subject, axes, self.blocks)
         for number, one in enumerate(cases):
             if self._may_try_core():
-                self._try_or_smaller(one, CALL, self._call, cases[number:])
+                tried = self._try_or_smaller(one, CALL, self._call, cases[number:])
                 if number == 1 or len(cases) == 1:
-                    self._try_elsewhere(REPEAT, one.case, self._repeat, self._taken())
+                    self._try_elsewhere(REPEAT, tried, self._repeat, self._taken())
         self._try_elsewhere(INTEGRITY, first, self._integrity, self._taken())
         self._few_multiprocessors()
         self._settle()
@@ -208,7 +209,7 @@ class Course(Trials):
         self._core_configs([one.case for one in (*cases[1:2], *cases)])
         return plan
 
-    def _plan(self, core: Sequence[CoreTrial]) -> None:
+    def _plan(self, core: Iterable[CoreTrial]) -> None:
         """Tell what has to be tried, as it is known by now."""
         self.core = tuple(core)
         self._send(Planned(self.core, self.labels, self.spent, inapplicable(self.subject)))
@@ -253,8 +254,8 @@ class Course(Trials):
 
     def _try_or_smaller(
         self, one: CoreCase, check: str, call: Callable[[Case], CaseOutcome], rest: Sequence[CoreCase]
-    ) -> None:
-        """Call a case of the core, of which there is the rest as well.
+    ) -> Case:
+        """Call a case of the core, of which there is the rest as well; the one that was called.
 
         Where it does not end, or takes too long, a smaller one stands for it, and it does not count as late.
         """
@@ -262,15 +263,23 @@ class Course(Trials):
         lates = self.lates
         given = self.smaller.axes.given
         effort = self._effort(given)
-        tried = self.smaller.tried(
-            one, call, effort, self._longest(effort, [{**given, **each.case.sizes} for each in rest])
-        )
+        left = [{**given, **each.case.sizes} for each in rest if Trial(check, each.case.label) not in self.known]
+        is_known = Trial(check, one.case.label) in self.known
+        tried = self.smaller.tried(one, call, effort, math.inf if is_known else self._longest(effort, left))
         if tried is not one:
-            there, here = Trial(check, one.case.label), Trial(check, tried.case.label)
-            alike = [kept for kept in self.core if kept.trial == there]
-            others = [replace(kept, what=tried.what, trial=here) if kept in alike else kept for kept in self.core]
-            self._plan(others)
-            self.lates = min(self.lates, lates + self.known[here].is_late)
+            label, here = one.case.label, tried.case.label
+            self._plan(
+                replace(
+                    kept,
+                    what=tried.what if kept.trial.check == check else kept.what,
+                    trial=Trial(kept.trial.check, here),
+                )
+                if kept.trial in (Trial(check, label), Trial(REPEAT, label))
+                else kept
+                for kept in self.core
+            )
+            self.lates = min(self.lates, lates + self.known[Trial(check, here)].is_late)
+        return tried.case
 
     def _effort(self, given: Mapping[str, int]) -> Effort:
         return Effort([({**given, **case.sizes}, seconds) for case, seconds in self.taken])
@@ -482,7 +491,8 @@ class Course(Trials):
         """Tensors that do not fit into memory, which only the CPU engine can do without."""
         if not self.device.is_engine:
             return
-        cases = self._large if self._has_time(share) else tuple(large_cases(self.subject))
+        given = tuple(large_cases(self.subject))
+        cases = given if given and not self._has_time(share) else self._large
         for case in cases:
             if self._has_time(share):
                 self._try(LARGE, case, partial(look, self.device, self.subject))

@@ -12,6 +12,8 @@ _Line = list[tuple[int, float]]
 
 _TELLING_SECONDS = 0.2
 """What takes less says nothing of how time grows: a first call, or another process, makes as much of a difference."""
+_LEAST_SECONDS = _TELLING_SECONDS / 10
+"""What took less is taken for as much where it is compared."""
 _TELLING_TIMES = 2
 """By which one of two sizes is larger, at least, to say how time grows with it."""
 
@@ -35,8 +37,11 @@ class Effort:
         if not any(seconds >= _TELLING_SECONDS for _, seconds in self.taken):
             return 0.0
         alike = [(other, seconds) for other, seconds in self.taken if other.keys() == sizes.keys()]
-        said = [(-_common(other, sizes), self._by(other, seconds, sizes)) for other, seconds in alike]
-        known = [(number, seconds < _TELLING_SECONDS, seconds) for number, seconds in said if seconds is not None]
+        said = [
+            (-_common(other, sizes), seconds < _TELLING_SECONDS, self._by(other, seconds, sizes))
+            for other, seconds in alike
+        ]
+        known = [(common, is_quick, seconds) for common, is_quick, seconds in said if seconds is not None]
         return min(known, default=(0, False, 0.0))[2]
 
     def _by(self, other: Sizes, seconds: float, sizes: Sizes) -> float | None:
@@ -45,12 +50,12 @@ class Effort:
         for name in [name for name, size in sizes.items() if size > other[name]]:
             grown = _grown(self._lines[_line(name, other)], sizes[name])
             if grown is not None:
-                times *= grown / max(seconds, _TELLING_SECONDS / 10)
+                times *= grown / max(seconds, _LEAST_SECONDS)
             elif seconds >= _TELLING_SECONDS:
                 times *= sizes[name] / max(other[name], 1)
             else:
                 return None
-        return seconds * times
+        return max(seconds, _LEAST_SECONDS) * times if times > 1 else seconds
 
     @cached_property
     def _lines(self) -> Mapping[tuple[str, frozenset[tuple[str, int]]], _Line]:
@@ -90,10 +95,11 @@ def _grown(line: _Line, size: int) -> float | None:
     (small, quick), (large, slow) = line[0], max((one for one in line if one[0] <= size), default=line[0])
     if size <= large:
         return slow
+    small, large, size = max(small, 1), max(large, 1), max(size, 1)
     if slow < _TELLING_SECONDS:
         return slow if size <= _NEAR_TIMES * large else None
     if large < _TELLING_TIMES * small:
         return None
-    quick = min(max(quick, _TELLING_SECONDS / 10), slow)
+    quick = min(max(quick, _LEAST_SECONDS), slow)
     straight = slow + (slow - quick) / (large - small) * (size - large)
-    return max(straight, slow * math.pow(size / large, math.log(slow / quick) / math.log(large / max(small, 1))))
+    return max(straight, slow * math.pow(size / large, math.log(slow / quick) / math.log(large / small)))

@@ -118,17 +118,15 @@ class References:
                 usual,
                 from_nan=None if self.from_nan is None else self.from_nan[number],
                 moved_by=self.moved_by,
-                is_beside_jumps=is_drawn and self._jump,
+                is_beside_jumps=self._jump,
+                leaves_jumps=is_drawn,
             )
         return self._yardsticks[key]
 
     @cached_property
     def _jump(self) -> bool:
-        """Whether any result jumps from one integer to another where something is only rounded."""
-        return any(
-            bool(jumping(one, [same, *self.perturbed_of(number)]).any())
-            for number, (one, same) in enumerate(zip(self.precise, self.same, strict=False))
-        )
+        """Whether any result jumps from one integer to another where the same is computed in float32."""
+        return any(bool(jumping(one, same).any()) for one, same in zip(self.precise, self.same, strict=False))
 
     def rounded_of(self, number: int) -> Rounded:
         """Of the result of that number those with narrow numbers on the way."""

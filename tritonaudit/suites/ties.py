@@ -23,14 +23,20 @@ def jumps(precise: Results, draws: Sequence[Results]) -> bool:
     return any(_moved(one, drawn) > _MOST_BY_BITS for one, *drawn in zip(precise, *draws, strict=False))
 
 
-def jumping(precise: torch.Tensor, others: Results) -> torch.Tensor:
-    """The elements of integers in which references that only round differ by more than one, as indices do."""
-    alike = [one.to(precise.dtype) for one in others if one.shape == precise.shape]
-    if is_inexact(precise) or precise.dtype == torch.bool or not alike:
+def jumping(precise: torch.Tensor, same: torch.Tensor | None) -> torch.Tensor:
+    """The integers that are another by more than one where the same is computed in float32, as indices are."""
+    if same is None or same.shape != precise.shape or is_inexact(precise) or precise.dtype == torch.bool:
         return torch.zeros_like(precise, dtype=torch.bool)
-    known = torch.stack([precise, *alike])
-    least, most = known.amin(0), known.amax(0)
+    one, other = _ordered(precise), _ordered(same)
+    least, most = torch.minimum(one, other), torch.maximum(one, other)
     return (most != least) & (most - 1 != least)
+
+
+def _ordered(integers: torch.Tensor) -> torch.Tensor:
+    """In 64 bits with a sign, in the same order."""
+    if integers.dtype == torch.uint64:
+        return integers.view(torch.int64) ^ torch.iinfo(torch.int64).min
+    return integers.to(torch.int64)
 
 
 def steadier(precise: Results, apart: Sequence[Results], alike: Sequence[Results]) -> list[tuple[torch.Tensor, ...]]:

@@ -20,7 +20,7 @@ The ideas come from `torch._dynamo.utils.same` (an error relative to float64 and
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
@@ -48,6 +48,8 @@ _AGAIN_IN_PRODUCTS = 1.25
 _MOST_BY_CHANCE = 0.5
 """Of the numbers of float32 that a reference gives so many at most have 16 bits: zeros and the like."""
 _STRICT, _LOOSE = 1e-5, 1e-3
+_BY_CHANCE = 1 / 4
+"""Of the elements that are others in float32 at most so many are others in a kernel alone, where roundings decide."""
 _LARGE = 1 << 17
 """Elements from which on a GPU, which other processes may share, is worth the wait for it."""
 _CPU = torch.device("cpu")
@@ -98,9 +100,10 @@ class Yardstick:
         from_nan: Tensor | None = None,
         moved_by: float | None = None,
         is_beside_jumps: bool = False,
+        leaves_jumps: bool = True,
     ) -> None:
         self._precise = precise
-        self._is_beside_jumps = is_beside_jumps
+        self._is_beside_jumps, self._leaves_jumps = is_beside_jumps, leaves_jumps
         self._from_nan = from_nan
         self._moved_by = moved_by
         self._same = None if same is None or same.shape != precise.shape else same
@@ -134,7 +137,8 @@ class Yardstick:
         if output.numel() == 0:
             return Judgement(Status.PASS, "there is no element", strict=True, loose=True)
         if not is_inexact(output):
-            return _judge_exact(output, expected, is_beside_jumps=self._is_beside_jumps)
+            undecided = partial(_undecided, is_beside_jumps=self._is_beside_jumps) if self._leaves_jumps else None
+            return _judge_exact(output, expected, undecided=undecided)
         return _judge_powers(output, expected) if _are_powers(output) else _judge_inexact(output, budgets)
 
 
@@ -190,24 +194,25 @@ def _judge_exact(
     expected: Expected,
     shown: tuple[Tensor, Tensor] | None = None,
     *,
-    is_beside_jumps: bool = False,
+    undecided: Callable[[Tensor, Expected], Tensor] | None = None,
 ) -> Judgement:
     """Where the references disagree, as a quantised number does that is on the edge of two, each of them will do.
 
-    Where they are farther apart than that, as the index of the least of numbers is that are alike but for roundings,
-    the kernel's may be yet another one: there nothing is judged.
+    Where that in float32 is farther away than that, as the index of the least of numbers is that are alike but for
+    roundings, the kernel's may be yet another one: there nothing is judged.
     """
     is_equal = _is_equal(output, expected.precise if expected.same is None else expected.same)
     others = [*([] if expected.same is None else [expected.same]), *expected.perturbed]
     is_right = output == expected.precise
     for one in others:
         is_right |= output == one
-    undecided = _undecided(is_right, expected, others, is_beside_jumps=is_beside_jumps)
-    is_right |= undecided
+    left_open = torch.zeros_like(is_right) if undecided is None else undecided(is_right, expected)
+    is_right |= left_open
     if not (wrong := is_right.numel() - int(is_right.sum())):
         reason = "each element is equal to the reference's"
-        if left := int(undecided.sum()):
-            reason = f"{counted(left, 'element')} {_are(left)} not judged, in which references differ that only round"
+        if left := int(left_open.sum()):
+            beside = "in which the reference differs from itself in float32"
+            reason = f"{counted(left, 'element')} {_are(left)} not judged, {beside}"
         status = Status.INCONCLUSIVE if 2 * left > is_right.numel() else Status.PASS
         return Judgement(status, reason, unasked=left, strict=is_equal, loose=is_equal)
     on_edge = torch.zeros_like(is_right)
@@ -232,19 +237,18 @@ def _judge_exact(
     )
 
 
-def _undecided(is_right: Tensor, expected: Expected, others: Sequence[Tensor], *, is_beside_jumps: bool) -> Tensor:
-    """Of the elements that are not right those in which the references jump.
+def _undecided(is_right: Tensor, expected: Expected, *, is_beside_jumps: bool) -> Tensor:
+    """Of the elements that are not right those in which the reference jumps where it is computed in float32.
 
-    Where there are such, or beside another result that has some: all others too, if they are no more than can be wrong
-    by chance, which in none of the references that differ somewhere an element is.
+    Where there are such, or beside another result that has some: all others too, if they are few beside those in which
+    the reference in float32 is another. So many may be others in the kernel alone, by chance.
     """
-    apart = jumping(expected.precise, others)
+    apart = jumping(expected.precise, expected.same)
     undecided = apart & ~is_right
-    differing = [one != expected.precise for one in others if bool((one != expected.precise).any())]
-    if not differing or not (is_beside_jumps or bool(apart.any())):
+    if expected.same is None or not (is_beside_jumps or bool(apart.any())):
         return undecided
     left = int((~is_right & ~apart).sum())
-    is_by_chance = left * len(differing) <= int(torch.stack(differing).any(0).sum())
+    is_by_chance = left <= _BY_CHANCE * int((expected.same != expected.precise).sum())
     return ~is_right if is_by_chance else undecided
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
-import math
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -49,6 +49,8 @@ _MOST_LATES = 2
 """Cases that do not end: then a core is not worth more than the subject's own time."""
 _REFERENCE = "suites/references.py"
 """The file of ours through which each call of a reference goes."""
+_MOST_REFERRED = 1 << 24
+"""Elements that a case has at most whose reference is timed on the CPU: others may have no memory."""
 _MINIMISED_SHARE = 0.2
 """Of a subject's time goes at most into making the cases of its failures simpler."""
 _SIMPLER = "simpler"
@@ -107,7 +109,7 @@ class Trials:
         self.given_too = GivenToo(self.subject)
         self.outcomes = [entry.outcome for entry in record.ended if entry.trial.check in (CALL, MEMORY)]
         self.endured = [one.outcome for one in record.ended if one.trial.check.startswith(STABILITY)]
-        self.taken = [(outcome.case, outcome.seconds) for outcome in self.outcomes]
+        self.taken = [(outcome.case, outcome.seconds) for outcome in self.outcomes if outcome.seconds]
         """What calls of cases took, in seconds for which processors computed."""
         self.computed_before = computed()
         self.simplified = {entry.seen for entry in record.entries if isinstance(entry, Simplified)}
@@ -115,8 +117,8 @@ class Trials:
         self.is_in_core = True
         self.minimising = 0.0
         self.reference_seconds: float | None = None
-        self.referred: float = 0
-        """The elements of the largest case of which the reference was timed."""
+        self.referred, self.not_referred = 0, _MOST_REFERRED if self.device.is_engine else sys.maxsize
+        """The elements of the largest case of which the reference was timed, and of the least of which it is not."""
 
     @property
     def spent(self) -> float:
@@ -232,17 +234,17 @@ class Trials:
 
         It has a GPU to itself for that, which others that do not end would slow down.
         """
-        if not self.lates or elements(case) <= self.referred:
+        if not self.lates or not self.referred < elements(case) < self.not_referred:
             return
         from tritonaudit.capture.standin import Host, tensors_on
         from tritonaudit.subject.inputs import make_inputs
         from tritonaudit.suites.references import reference_seconds
 
         turn = tensors_on(Host.CPU) if self.device.is_engine else self.turns.exclusive(BETWEEN_SECONDS)
-        self.reference_seconds, self.referred = None, math.inf  # one that does not end is not asked again
+        before, self.not_referred = self.not_referred, elements(case)  # nor anything larger, where it does not end
         with turn, suppress(Exception, Late), patience(LEAST_SECONDS):
             self.reference_seconds = reference_seconds(self.subject, make_inputs(self.subject, case), case)
-            self.referred = elements(case)
+            self.referred, self.not_referred = elements(case), before
 
     def _is_quick_as_given(self, seconds: float) -> bool:
         """Whether a case with its inputs as given is known to take little of so many seconds."""
