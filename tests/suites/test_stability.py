@@ -92,14 +92,24 @@ def test_sums_of_float16_come_near_its_largest_number_in_the_longest_rows_that_a
         "heads=4 dim=16 keys=100 float16 20000*normal of tensor 2",
         "heads=4 dim=16 keys=100 float16 3000|-3000 of tensor 2",
     ]
+    (alone,) = [
+        case.fill
+        for name, case in seldom_cases(Subject(nothing, inputs=[Tensor("rows")]))
+        if name == "one large tensor"
+    ]
+    assert alone == "20000*normal of tensor 0", "the sum of two of its numbers is no number of float16 either"
     wide = Subject(nothing, inputs=[Tensor("rows", "cols")] * 2, dtypes=["float32"])
     assert not [case for name, case in seldom_cases(wide) if "large" in name]
 
 
-def test_each_of_several_tensors_is_as_small_as_a_scale_may_be() -> None:
+@pytest.mark.parametrize(("what", "fill"), [("small", "1e-6*normal"), ("far", "100*normal")])
+def test_each_of_several_tensors_is_as_small_as_a_scale_may_be_or_far_from_the_others(what: str, fill: str) -> None:
     scaled = Subject(nothing, inputs=[Tensor("rows", dtype="int8"), Tensor("rows"), Tensor("rows", dtype="float32")])
-    small = [case.fill for name, case in seldom_cases(scaled) if "small" in name]
-    assert small == ["1e-6*normal of tensor 1", "1e-6*normal of tensor 2"]
+    assert [case.fill for name, case in seldom_cases(scaled) if what in name] == [
+        f"{fill} of tensor 1",
+        f"{fill} of tensor 2",
+    ]
+    assert not [case for name, case in seldom_cases(Subject(nothing, inputs=[Tensor("rows")])) if what in name]
 
 
 def test_the_numbers_beside_a_block_of_infinity_are_positive() -> None:

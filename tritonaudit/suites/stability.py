@@ -130,9 +130,13 @@ def seldom_cases(subject: Subject, blocks: Sequence[int] = ()) -> Iterator[tuple
     narrow = [number for number, one in tensors if not one.dtype]
     if _NARROW in subject.dtypes and narrow:
         yield "large products", Case(sizes, _NARROW, fill=_LARGE)
-        for number in narrow if len(tensors) > 1 else ():
+        for number in narrow:
             yield "one large tensor", Case(sizes, _NARROW, fill=f"{_LARGEST}{OF_TENSOR}{number}")
-            yield "one large tensor of opposite halves", Case(sizes, _NARROW, fill=f"{_OPPOSITE}{OF_TENSOR}{number}")
+            if len(tensors) > 1:
+                yield (
+                    "one large tensor of opposite halves",
+                    Case(sizes, _NARROW, fill=f"{_OPPOSITE}{OF_TENSOR}{number}"),
+                )
 
 
 def why_none(subject: Subject) -> str:
