@@ -13,7 +13,7 @@ from tritonaudit.subject.model import Case, Subject
 from tritonaudit.suites.axes import Axes, Axis
 from tritonaudit.suites.core import CoreCase
 from tritonaudit.suites.effort import Effort
-from tritonaudit.suites.late import elements, is_as_much_work
+from tritonaudit.suites.late import is_as_much_work
 from tritonaudit.suites.limits import can_be_made
 from tritonaudit.suites.outcome import CaseOutcome
 
@@ -55,7 +55,7 @@ class Smaller:
             return one
         expected = [(each, effort.expected(self._sizes(each.case))) for each in smaller]
         within = [each for each, seconds in expected if seconds <= most and (is_long or 0 < seconds <= _AFTER_LATE)]
-        instead = within[0] if within else min(smaller, key=lambda each: elements(each.case))
+        instead = within[0] if within else min(smaller, key=lambda each: math.prod(self._sizes(each.case).values()))
         call(instead.case)
         said = "it" if late in (None, one.case) else late.label
         why = "would take too long" if is_long else "does not end in time"
