@@ -9,10 +9,9 @@ from typing import Any
 import torch
 
 from tritonaudit.simulator.ir import Constant, Function, Location, Module, Operation
-from tritonaudit.simulator.slices import blocks_in, made_of, pointed_to, pointers_written, sources_of
+from tritonaudit.simulator.slices import SPREADING, blocks_in, made_of, pointed_to, pointers_written, sources_of
 from tritonaudit.simulator.torch_memory import storage_address
 
-_SPREADING = frozenset(("tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape"))
 _WRITES = "tt.store"
 _OTHER_WRITES = ("tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store", "tt.descriptor")
 
@@ -61,7 +60,7 @@ def _written(
     value = write.operands[1]
     made = [makers.get(number) for number in made_of([value], sources)]
     constants = [one for one in made if one is not None and one.name == "arith.constant"]
-    if len(constants) != 1 or any(one is None or one.name not in {"arith.constant", *_SPREADING} for one in made):
+    if len(constants) != 1 or any(one is None or one.name not in {"arith.constant", *SPREADING} for one in made):
         return None
     elements = constants[0].attributes.get("value")
     if not isinstance(elements, Constant) or len(elements.elements) != 1:

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from tritonaudit.simulator.ir import Constant, Function, Module, Operation
-from tritonaudit.simulator.slices import blocks_in
+from tritonaudit.simulator.slices import SPREADING, blocks_in
 
 _ALL = math.inf
 _LOW_OF_LOW = frozenset(
     (
         "arith.addi", "arith.subi", "arith.muli", "arith.andi", "arith.ori", "arith.xori", "arith.shli",
         "arith.extsi", "arith.extui", "arith.trunci",
-        "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape", "tt.trans",
+        "tt.trans", *SPREADING,
     )
 )  # fmt: skip
 """Of which the low bits of a result hang on as many low bits of each operand, and on nothing else."""

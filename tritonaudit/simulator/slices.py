@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tritonaudit.simulator.ir import Block, Function, Location, Module, Operation
 
+SPREADING = frozenset(("tt.splat", "tt.broadcast", "tt.expand_dims", "tt.reshape"))
+"""What lays a value's elements out in a block, and computes nothing."""
 _WRITES = ("tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.atomic_store")
 
 

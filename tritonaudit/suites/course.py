@@ -261,11 +261,10 @@ class Course(Trials):
         """
         assert self.smaller is not None
         lates = self.lates
-        given = self.smaller.axes.given
-        effort = self._effort(given)
-        left = [{**given, **each.case.sizes} for each in rest if Trial(check, each.case.label) not in self.known]
+        effort = self._effort(self.smaller.axes.given)
         is_known = Trial(check, one.case.label) in self.known
-        tried = self.smaller.tried(one, call, effort, math.inf if is_known else self._longest(effort, left))
+        most = math.inf if is_known else self._longest(effort, check, rest, self.smaller.axes.given)
+        tried = self.smaller.tried(one, call, effort, most)
         if tried is not one:
             label, here = one.case.label, tried.case.label
             self._plan(
@@ -284,13 +283,15 @@ class Course(Trials):
     def _effort(self, given: Mapping[str, int]) -> Effort:
         return Effort([({**given, **case.sizes}, seconds) for case, seconds in self.taken])
 
-    def _longest(self, effort: Effort, sizes: Sequence[Mapping[str, int]]) -> float:
-        """Seconds that a case of the core may take, where cases of these sizes are left of it."""
+    def _longest(self, effort: Effort, check: str, rest: Sequence[CoreCase], given: Mapping[str, int]) -> float:
+        """Seconds that the first of these cases may take, which are the rest of the core, some of them known."""
         ends = self._patience()[0]
-        if effort.expected(sizes[0]) < _QUICK_SECONDS:
+        if effort.expected({**given, **rest[0].case.sizes}) < _QUICK_SECONDS:
             return ends
+        untried = [one.case for one in rest if Trial(check, one.case.label) not in self.known]
+        expected = [effort.expected({**given, **case.sizes}) for case in untried]
         left = max(_CORE_COMPUTES, self.task.seconds) - (computed() - self.computed_before)
-        return min(ends, max(longest_each(map(effort.expected, sizes), left), _QUICK_SECONDS))
+        return min(ends, max(longest_each(expected, left), _QUICK_SECONDS))
 
     def watch(self) -> None:
         """Try the core of memory, and tensors beyond what an int32 counts."""

@@ -69,7 +69,11 @@ class Smaller:
         fewer = {**sizes, **{axis.name: each[-1 if axis.most else 0] for axis, each in less.items() if each}}
         if fewer == sizes or not self._is_possible(fewer):
             return None
-        return replace(case, sizes={name: size for name, size in fewer.items() if self.axes.given.get(name) != size})
+        return self._sized(case, fewer)
+
+    def _sized(self, case: Case, sizes: dict[str, int]) -> Case:
+        """The case with these sizes, of which it names those that are not as given."""
+        return replace(case, sizes={name: size for name, size in sizes.items() if self.axes.given.get(name) != size})
 
     def _sizes(self, case: Case) -> dict[str, int]:
         return {**self.axes.given, **case.sizes}
@@ -85,13 +89,12 @@ class Smaller:
                 return
 
     def _with(self, one: CoreCase, sizes: dict[str, int]) -> CoreCase:
-        chosen = {name: size for name, size in sizes.items() if self.axes.given.get(name) != size}
         others = [
             f"{name}={size} for {before}"
             for name, before in self._sizes(one.case).items()
             if (size := sizes[name]) != before
         ]
-        return CoreCase(f"{one.what} with {', '.join(others)}", replace(one.case, sizes=chosen))
+        return CoreCase(f"{one.what} with {', '.join(others)}", self._sized(one.case, sizes))
 
     def _less(self, axis: Axis, size: int) -> list[int]:
         """Smaller sizes, the largest first, that are as far beyond blocks, or a power of 2, as this one."""
